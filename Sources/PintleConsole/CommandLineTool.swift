@@ -46,9 +46,12 @@ package struct CommandLineTool {
         guard let arguments = RunningProgram.arguments else {
             let console = Console(
                 output: tool.output, errors: tool.errors, environment: tool.environment, color: true, json: false)
+            // The word itself, with a replacement for each byte that is not UTF-8.
+            let word = CommandLine.arguments.dropFirst().first { $0.unicodeScalars.contains("\u{FFFD}") } ?? ""
             console.report(
                 .unusable(
-                    "invalid-utf8", "a word of the command line is not UTF-8", hint: "rename the file, or use a link"))
+                    "invalid-utf8", "a word of the command line is not UTF-8: \(word)",
+                    hint: "rename the file, or use a link"))
             return ExitCode.unusable.rawValue
         }
         return tool.run(arguments)

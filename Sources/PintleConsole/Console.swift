@@ -103,7 +103,7 @@ package final class Console {
         if writesJSON { print(Self.document(error)) }
         for error in error.all {
             printMessage("pintle: " + talk.bad("error:") + " " + SafeText.escape(error.text))
-            if let text = error.hint { hint(text) }
+            if let text = error.advice { hint(text) }
         }
     }
 

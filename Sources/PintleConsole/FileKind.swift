@@ -177,7 +177,7 @@ package enum FileKind: Hashable {
         let file = ShellWord.quoted(path)
         return switch self {
         case .policy: "pintle lint \(file) examines it, and pintle export writes other formats"
-        case .update: "pintle verify --trusted PUB \(file)"
+        case .update: "pintle verify --trusted PUB --bundled POLICY \(file)"
         case .approvals: "pintle trust list --store \(file)"
         case .report: "pintle inspect \(file)"
         case .plan: "pintle plan \(file)"

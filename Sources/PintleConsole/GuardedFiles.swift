@@ -30,7 +30,9 @@ package struct GuardedFiles {
     ) throws(ToolError) {
         guard let file = FileIdentity(path) else { return }
         if let other = reserved.first(where: { $0.file == file }) {
-            throw .usage("--\(option.name) \(path) would replace \(other.name)", of: command)
+            var error = ToolError.usage("--\(option.name) \(path) would replace \(other.name)", of: command)
+            error.hint = "give --\(option.name) another name"
+            throw error
         }
         reserved.append((name ?? path, file))
     }

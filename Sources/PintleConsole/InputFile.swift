@@ -35,13 +35,18 @@ package struct InputFile {
         }
         guard let content else {
             throw .unusable(
-                "too-large", "larger than \(limit >> 20) MiB", file: name,
+                "too-large", "larger than \(limit < 1 << 20 ? "\(limit >> 10) KiB" : "\(limit >> 20) MiB")", file: name,
                 hint: "give a file with only the certificates, the keys or the policy")
         }
         bytes = content
     }
 
-    private static func open(_ path: String) throws(ToolError) -> Int32 {
+    /// Opens a file for reading. The caller closes it.
+    package static func open(_ path: String) throws(ToolError) -> Int32 {
+        guard !path.isEmpty else {
+            throw .unusable(
+                "unreadable-file", "the name of a file is empty", hint: "has a variable of the command line no value?")
+        }
         let descriptor = PintleSystem.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw unreadable(path, ByteSource.SystemError(number: errno)) }
         return descriptor
@@ -54,7 +59,7 @@ package struct InputFile {
         FileIdentity(path).map { $0 == FileIdentity(other) } ?? false
     }
 
-    private static func unreadable(_ name: String, _ error: ByteSource.SystemError) -> ToolError {
+    package static func unreadable(_ name: String, _ error: ByteSource.SystemError) -> ToolError {
         let hint: String? =
             switch error.number {
             case ENOENT: "check the name and the folder"

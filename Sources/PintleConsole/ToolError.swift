@@ -1,5 +1,6 @@
 internal import Pintle
 package import PintlePolicyFile
+internal import PintleText
 
 /// The reason why a command cannot go on: what happened, where, and what to do about it.
 ///
@@ -81,7 +82,13 @@ package struct ToolError: Error, Sendable {
         json.member("file", file)
         json.member("line", line)
         json.member("column", column)
-        json.member("hint", hint)
+        json.member("hint", advice)
+    }
+
+    /// The hint. A command in it names the file instead of the placeholder `FILE`.
+    var advice: String? {
+        guard let hint, let file, file != "stdin" else { return hint }
+        return hint.replacing("-in FILE", with: "-in \(ShellWord.quoted(file))")
     }
 
     /// `file:line:column: message`, as compilers write it.

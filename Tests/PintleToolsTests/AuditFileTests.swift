@@ -219,6 +219,21 @@ struct AuditFileTests {
         #expect(ToolRun("report", file, "-v").lines.count { $0.hasPrefix("REJECTED") } == 102)
     }
 
+    @Test("A report names what to give instead of a folder, a missing file and an empty file")
+    func unusableResults() throws {
+        let folder = ToolRun("report", scene.directory.path)
+        #expect(
+            folder.code == 2 && folder.errors.contains(": is a directory\npintle: hint: name a file in it\n"),
+            "\(folder.errors)")
+        let missing = ToolRun("report", scene.directory.path(of: "none"))
+        #expect(missing.code == 2)
+        #expect(missing.errors.contains("hint: check the name and the folder\n"), "\(missing.errors)")
+        let empty = ToolRun("report", try scene.directory.write("", to: "empty"))
+        #expect(
+            empty.code == 2 && empty.errors.contains("hint: give a file that 'pintle audit -o' has written\n"),
+            "\(empty.errors)")
+    }
+
     @Test("An audit of no server is an error, but one shard of a list may be empty")
     func noServer() throws {
         try scene.directory.write("# no hosts yet\n\n", to: "hosts.txt")

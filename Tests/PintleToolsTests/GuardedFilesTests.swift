@@ -15,7 +15,8 @@ struct GuardedFilesTests {
     private func isKept(_ path: String, by arguments: [String]) throws -> Bool {
         let before = try files.text(path)
         let run = ToolRun(arguments: arguments, now: files.now)
-        return try run.code == 2 && run.errors.contains(" would replace ") && files.text(path) == before
+        return try run.code == 2 && run.errors.contains(" would replace ") && run.errors.contains(" another name\n")
+            && files.text(path) == before
     }
 
     @Test("A command refuses to replace a policy with its export or its update, even through a link")

@@ -160,7 +160,7 @@ struct InfoPlistPinsTests {
             pins: items.compactMap { outcome.text($0, "pin") }, lockOuts: outcome.lockOuts)
     }
 
-    private static let enforced = "and their Info.plist, which the system enforces whatever their policy says, pins"
+    private static let enforced = "and the Info.plist, which the system enforces whatever the policy says, pins"
 
     /// The plan, whose policy pins the key of its second certificate too.
     private static func scene(_ pins: String = #"["\#(PlanFixture.current)", "\#(PlanFixture.next)"]"#) -> PlanFixture {

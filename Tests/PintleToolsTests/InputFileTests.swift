@@ -1,4 +1,5 @@
 import Glibc
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 
@@ -41,6 +42,35 @@ struct InputFileTests {
             #expect(run.output.contains("error: unreadable-anchor-file: "), "\(run.output)")
             #expect(run.output.contains("not a regular file"))
         }
+    }
+
+    @Test("An empty name and a key that is too large are named with their reason")
+    func unusableNames() throws {
+        let empty = ToolRun("lint", "")
+        #expect(empty.code == 2 && empty.errors.contains("the name of a file is empty"), "\(empty.errors)")
+        let large = try directory.write([UInt8](repeating: 0x20, count: 64 << 10 + 1), to: "large.key")
+        let run = ToolRun("sign", "--key", large, "--version", "1", "--expires", "2100-01-01T00:00:00Z", large)
+        #expect(run.code == 2 && run.errors.contains("larger than 64 KiB"), "\(run.errors)")
+        let exact = try directory.write([UInt8](repeating: 0x20, count: 64 << 10), to: "exact.key")
+        #expect(!ToolRun("verify", "--trusted", exact, exact).errors.contains("larger"))
+    }
+
+    @Test("A command in a hint names the file, but not standard input")
+    func namedInHint() throws {
+        let key = directory.path(of: "my.key")
+        let made = try runProcess([
+            "openssl", "genpkey", "-algorithm", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-aes256", "-pass",
+            "pass:secret", "-out", key,
+        ])
+        try #require(made.status == 0, "\(made.errorOutput)")
+        let run = ToolRun("pin", key)
+        #expect(run.code == 2 && run.errors.contains("openssl pkey -in \(key) -pubout"), "\(run.errors)")
+        #expect(try ToolRun("pin", key, "--json").json()["error"]?["hint"]?.string?.contains("-in \(key) ") == true)
+        let piped = ToolRun("pin", "-", input: try directory.read("my.key"))
+        #expect(piped.code == 2 && piped.errors.contains("openssl pkey -in FILE -pubout"), "\(piped.errors)")
+        // The hint is a command that works.
+        let half = try runProcess(["openssl", "pkey", "-in", key, "-passin", "pass:secret", "-pubout"])
+        #expect(ToolRun("pin", "-", input: Array(half.output.utf8)).code == 0)
     }
 
     @Test("The tool reads a pipe that the command line names, as <(...) makes one")

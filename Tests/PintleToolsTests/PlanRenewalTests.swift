@@ -76,8 +76,8 @@ struct PlanRenewalTests {
         #expect(
             scene.words.contains(
                 "from 2027-01-10, version 1.0 cannot connect to api.example.com if its certificate "
-                    + "comes from \"root B\" pin-mismatch: the server shows \"renewal from root B\", and they pin no key "
-                    + "on its path: a new key, \"root B\""))
+                    + "comes from \"root B\" pin-mismatch: the server shows \"renewal from root B\", and no key on its "
+                    + "path is pinned: a new key, \"root B\""))
 
         // The twin has only the authority that is pinned.
         scene.renews = Scene.renews(authorities: #"["root"]"#)

@@ -1,5 +1,7 @@
 import Glibc
 import Pintle
+import PintleAttacks
+import PintlePolicyFile
 import PintleTestKit
 import Testing
 
@@ -33,14 +35,19 @@ struct RehearseReportTests {
             import sys, xml.etree.ElementTree as tree
             root = tree.parse(sys.argv[1]).getroot()
             suite = root.find("testsuite")
-            print(root.tag, suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped"))
+            skipped = [case for case in suite.findall("testcase") if case.find("skipped") is not None]
+            tests, left = int(suite.get("tests")), int(suite.get("skipped"))
+            assert root.tag == "testsuites" and tests == 5 + left and left == len(skipped) > 30
+            assert suite.get("failures") == "1" and suite.get("errors") == "0"
+            names = {case.get("name"): case.find("skipped").get("message") for case in skipped}
+            assert names["self-signed"] == "not run: not chosen by --only or --group"
+            assert names["approved-server-changed"].startswith("not run: needs a client")
             for case in suite.findall("testcase"):
-                print(case.get("name"), [child.tag for child in case])
+                if case not in skipped: print(case.get("name"), [child.tag for child in case])
             """
         let read = try runProcess(["python3", "-c", script, directory.path(of: "r.xml")])
         #expect(
             read.output == """
-                testsuites 5 1 0 0
                 control []
                 expired []
                 trusted-interceptor ['failure']
@@ -82,7 +89,33 @@ struct RehearseReportTests {
             arguments: RehearseTests.rehearse + ["-v", "--only", "expired", "--"] + RehearseTests.curl + ["{url}"])
         #expect(verbose.output.contains("\n  expired                       refused   blocked "))
         #expect(verbose.output.contains("an expired certificate; alert certificate_expired (45); exit code 60"))
-        #expect(verbose.output.contains("next: nothing"))
+        #expect(!verbose.output.contains("next: nothing"))
+    }
+
+    @Test("A part run says how many attacks were not chosen; a run of all does not")
+    func notChosen() throws {
+        func rehearse(_ options: String...) -> ToolRun {
+            ToolRun(
+                arguments: RehearseTests.rehearse + options + ["--html", directory.path(of: "p.html"), "--"]
+                    + RehearseTests.curl + ["{url}"])
+        }
+        let all = Array(try #require(try ToolRun("rehearse", "--list", "--json").json().elements))
+            .compactMap { $0["id"]?.string }.filter { $0 != "control" }
+        let left = all.count - 1
+        let part = rehearse("--only", "expired")
+        #expect(part.code == 0)
+        #expect(part.output.contains(": 1 as they must be, \(left) not chosen\n"), "\(part.output)")
+        #expect(part.output.contains("\nnext: run it without --only and --group for \(left) more attacks\n"))
+        let page = String(decoding: try directory.read("p.html"), as: UTF8.self)
+        #expect(page.contains("The attack ended as it must; \(left) others were not chosen"))
+        let json = try rehearse("--only", "expired", "--json").json()
+        #expect(
+            Set(json.elements?.first { _ in true }?["notChosen"]?.elements?.compactMap(\.string) ?? [])
+                == Set(all).subtracting(["expired"]))
+        let groups = Scenario.Group.allCases.map(\.rawValue).joined(separator: ",")
+        let whole = rehearse("--group", groups)
+        #expect(!whole.output.contains("not chosen") && whole.output.contains(" attacks in "), "\(whole.output)")
+        #expect(!String(decoding: try directory.read("p.html"), as: UTF8.self).contains("not chosen"))
     }
 
     @Test("A file that cannot be written is an error before any attack runs")

@@ -59,6 +59,9 @@ struct RehearseSARIFTests {
         #expect(fingerprint?.wholeMatch(of: /[0-9a-f]{16}:1/) != nil)
         let invocation = try #require(run["invocations"]?.elements.map { Array($0) }?.first)
         #expect(invocation["executionSuccessful"]?.boolean == true && invocation["exitCode"]?.integer == 1)
+        let note = invocation["toolExecutionNotifications"]?.elements?.first { _ in true }
+        #expect(note?["level"]?.string == "note")
+        #expect(note?["message"]?["text"]?.string?.hasSuffix(" attacks not chosen by --only or --group.") == true)
         // Another option of the client does not make it another finding.
         let again = try self.results(try sarif(["curl", "-s"] + client.dropFirst()))
         #expect(again.first?["partialFingerprints"]?["primaryLocationLineHash"]?.string == fingerprint)

@@ -29,7 +29,60 @@ struct RenewTests {
         #expect(!OutputFile.exists(scene.next))
         #expect(server.waitUntilClosed())
         #expect(server.requestByteCount == 0)
-        #expect(try scene.renew(policy, server, "--json").json()["result"]?.string == "unchanged")
+        let json = try scene.renew(policy, server, "--json").json()
+        #expect(json["result"]?.string == "unchanged")
+        #expect(json["servers"]?.integer == 1 && json["judged"]?.integer == 1)
+    }
+
+    @Test("The first line does not say that nothing has to change if a server was not judged")
+    func unknown() throws {
+        let server = try LoopbackTLSServer(try scene.identity())
+        let policy = try scene.policy([RenewFixture.strange])
+        let run = scene.renew(policy, server)
+        #expect(run.code == 1)
+        #expect(
+            run.lines.first
+                == "no proposal   \(policy)   1 rule, 1 server: nothing proposed, because of 1 finding")
+        let json = try scene.renew(policy, server, "--json").json()
+        #expect(json["servers"]?.integer == 1 && json["judged"]?.integer == 0)
+        let closed = ToolRun("renew", policy, "--connect-to", "127.0.0.1:1", "--anchors", scene.anchors)
+        #expect(closed.code == 3)
+        #expect(
+            closed.lines.first
+                == "no proposal   \(policy)   1 rule, 1 server: not known, because 1 server not reached",
+            "\(closed.output)")
+    }
+
+    @Test("A name before a key's file that is no rule's is named, with the rules that there are")
+    func unknownRule() throws {
+        let server = try LoopbackTLSServer(try scene.identity())
+        let policy = try scene.policy([RenewFixture.strange])
+        let file = try scene.directory.write(try PrivateKey().publicPEM, to: "b.pub")
+        let run = scene.renew(policy, server, "--key", "other.com=\(file)")
+        #expect(run.code == 2)
+        #expect(
+            run.errors.contains(
+                "--key other.com=\(file): no rule is called other.com; the policy has 1 rule (example.test)\n"),
+            "\(run.errors)")
+        #expect(scene.renew(policy, server, "--key", "example.test=\(file)").code == 1)
+        // A file may have the sign in its name.
+        let odd = try scene.directory.write(try PrivateKey().publicPEM, to: "a=b.pub")
+        #expect(scene.renew(policy, server, "--key", odd).code == 1)
+    }
+
+    @Test("The command of a finding asks the same server with the same roots")
+    func findingCommand() throws {
+        let server = try LoopbackTLSServer(try scene.identity())
+        let policy = try scene.policy([RenewFixture.strange])
+        let run = scene.renew(policy, server, "--json")
+        let help = try #require(
+            try run.json()["findings"]?.elements?.first { _ in true }?["help"]?.string)
+        let command =
+            "pintle check example.test:443 --policy \(policy) --connect-to 127.0.0.1:\(server.port) --anchors "
+            + scene.anchors
+        #expect(help == "find out why first: \(command)")
+        let check = ToolRun(arguments: command.split(separator: " ").dropFirst().map(String.init))
+        #expect(check.code == 1 && check.output.contains("pin-mismatch"), "\(check.output) \(check.errors)")
     }
 
     // MARK: Keys of servers

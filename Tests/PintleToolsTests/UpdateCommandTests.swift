@@ -75,6 +75,146 @@ struct UpdateCommandTests {
         #expect(run.errors.contains("scope and floor were not checked"))
     }
 
+    @Test("Without the bundled policy, the first line says what was not checked, and the advice is the full command")
+    func unscopedAdvice() throws {
+        // An app with the other policy refuses this update.
+        let update = try files.sign(7)
+        let bundled = try files.directory.write(UpdateFixture.policy(host: "example.net"), to: "net.json")
+        let trusted = files.key + ".pub"
+        let run = files.run("verify", "--trusted", trusted, "--min-version", "7", update, "-v")
+        #expect(run.code == 0)
+        #expect(run.lines.first == "accepted   version 7   1 host   scope and floor not checked")
+        #expect(run.output.contains("  floor     not checked") && run.output.contains("  scope     not checked"))
+        #expect(!run.output.contains("publish it"))
+        let command = "pintle verify \(update) --trusted \(trusted) --min-version 7 --bundled POLICY"
+        #expect(
+            run.lines.last { !$0.isEmpty } == "next: see whether an app that shipped POLICY takes it: \(command)",
+            "\(run.output)")
+        func follow(_ policy: String) -> ToolRun {
+            let words = command.replacing("POLICY", with: policy).split(separator: " ").dropFirst().map(String.init)
+            return ToolRun(arguments: words, now: files.now)
+        }
+        #expect(follow(bundled).code == 1)
+        let scoped = follow(files.policy)
+        #expect(scoped.code == 0 && scoped.lines.first == "accepted   version 7   1 host")
+        #expect(scoped.output.contains("next: publish it"))
+    }
+
+    @Test("An update in the place of the bundled policy is named with a command that keeps --bundled")
+    func swapped() throws {
+        let update = try files.sign(7)
+        let run = files.run("verify", "--trusted", files.key + ".pub", "--bundled", update, files.policy)
+        #expect(run.code == 2)
+        #expect(
+            run.errors.contains("hint: pintle verify --trusted PUB --bundled POLICY \(update)\n"), "\(run.errors)")
+    }
+
+    @Test("The changes in JSON are those of the text, and an update with the same rules has none")
+    func changes() throws {
+        let same = try verify("--bundled", files.policy, files.sign(7)).json
+        #expect(same["changes"]?.count == 0 && same["isUnchanged"]?.boolean == false)
+        let other = try files.directory.write(UpdateFixture.policy(pin: UpdateFixture.other), to: "other.json")
+        let update = try files.sign(8, policy: other)
+        let changed = try verify("--bundled", files.policy, update).json["changes"]?.elements?.map(\.self) ?? []
+        #expect(changed.map { $0["rule"]?.string } == ["example.com"])
+        #expect(
+            changed.first?["changes"]?.elements?.compactMap(\.string) == ["1 pin replaced by 1"])
+        let text = files.run("verify", "--trusted", files.key + ".pub", "--bundled", files.policy, update)
+        #expect(text.output.contains("  changes   example.com: 1 pin replaced by 1\n"), "\(text.output)")
+        // Every difference of a rule counts, also one without words of its own.
+        let pins = "\"pins\": [\"\(UpdateFixture.pin)\", \"\(UpdateFixture.other)\"]"
+        let swapped = "\"pins\": [\"\(UpdateFixture.other)\", \"\(UpdateFixture.pin)\"]"
+        func policy(_ pins: String) -> String {
+            "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\", \(pins), "
+                + "\"backupPins\": [\"\(UpdateFixture.backup)\"]}]}"
+        }
+        let bundled = try files.directory.write(policy(pins), to: "two.json")
+        let order = try files.sign(9, policy: files.directory.write(policy(swapped), to: "swapped.json"))
+        #expect(
+            try verify("--bundled", bundled, order).json["changes"]?.elements?.first { _ in true }?["changes"]?
+                .elements?.compactMap(\.string) == ["other terms"])
+        // The number of the bundled policy makes it the version that apps have.
+        let seven = try files.directory.write(UpdateFixture.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
+        #expect(try verify("--bundled", seven, files.sign(7)).json["isUnchanged"]?.boolean == true)
+    }
+
+    @Test("A refused scope has a remedy for each violation, in JSON and as the next steps")
+    func scopeRemedies() throws {
+        let bundled = try files.directory.write(
+            UpdateFixture.policy(more: ", \"unpinnedHosts\": \"reject\""), to: "strict.json")
+        let text = UpdateFixture.policy().replacing("}]}", with: ", \"enforcement\": \"reportOnly\"}]}")
+        let update = try files.sign(7, policy: files.directory.write(text, to: "loose.json"))
+        let (code, json) = try verify("--bundled", bundled, update)
+        let helps = [
+            "write \"unpinnedHosts\": \"reject\"; only a release can change it",
+            "if that is meant, say why in the rule for example.com: \"withdraws\": \"why\"",
+        ]
+        #expect(code == 1 && json["error"]?.string == "out-of-scope")
+        #expect(json["violations"]?.elements?.compactMap { $0["help"]?.string } == helps)
+        #expect(json["next"]?.string == helps.joined(separator: "; "))
+        let shown = files.run("verify", "--trusted", files.key + ".pub", "--bundled", bundled, update)
+        #expect(shown.output.hasSuffix("\nnext: \(helps[0])\n      \(helps[1])\n"), "\(shown.output)")
+        let mended = text.replacing("1, \"hosts\"", with: "1, \"unpinnedHosts\": \"reject\", \"hosts\"")
+            .replacing("}]}", with: ", \"withdraws\": \"why\"}]}")
+        let good = try files.sign(7, policy: files.directory.write(mended, to: "mended.json"))
+        #expect(try verify("--bundled", bundled, good).code == 0)
+    }
+
+    @Test("The advice about a refused update names its file")
+    func namedFiles() throws {
+        let update = try files.sign(7)
+        let stranger = files.path("stranger.key")
+        files.run("keygen", "--out", stranger)
+        let foreign = files.run("verify", "--trusted", stranger + ".pub", update)
+        #expect(foreign.output.contains("pintle inspect \(update), and"), "\(foreign.output)")
+        let second = files.run(
+            "verify", "--trusted", stranger + ".pub", "--trusted", files.key + ".pub", "--threshold", "2", update)
+        #expect(second.output.contains("pintle sign --key OTHER --append \(update) -o \(update)"), "\(second.output)")
+        files.run("sign", "--key", stranger, "--append", update, "-o", update)
+        #expect(
+            files.run(
+                "verify", "--trusted", stranger + ".pub", "--trusted", files.key + ".pub", "--threshold", "2",
+                "--bundled", files.policy, update
+            ).code == 0)
+    }
+
+    @Test("Sign warns of pins that have ended, and of no others")
+    func endedPins() throws {
+        func sign(_ year: Int, _ then: String) throws -> ToolRun {
+            let policy = UpdateFixture.policy().replacing(
+                "}]}", with: ", \"expiry\": {\"after\": \"\(year)-01-01T00:00:00Z\", \"then\": \"\(then)\"}}]}")
+            return files.run(
+                "sign", "--key", files.key, "--version", "7", "--expires", "2027-02-18T00:00:00Z",
+                try files.directory.write(policy, to: "ending.json"), "-o", files.path("ending.update"))
+        }
+        let open = try sign(2020, "systemTrust")
+        #expect(open.code == 0)
+        #expect(
+            open.errors.contains("warning: the pins of example.com ended 2020-01-01: pins are not compared\n"),
+            "\(open.errors)")
+        #expect(try sign(2020, "reject").errors.contains("ended 2020-01-01: every connection is refused\n"))
+        #expect(try !sign(2028, "systemTrust").errors.contains("warning"))
+    }
+
+    @Test("A signature is not appended to a payload that its own signer did not sign")
+    func changedPayload() throws {
+        let update = try files.sign(7)
+        let (first, other) = (try files.text(update), try files.text(files.sign(99, to: "other.json")))
+        func payload(_ text: String) throws -> String {
+            try #require(try JSONDocument(Array(text.utf8)).root["payload"]?.string)
+        }
+        let forged = try files.directory.write(
+            first.replacing(try payload(first), with: try payload(other)), to: "forged.json")
+        let run = files.run("sign", "--key", files.key, "--append", forged, "-o", forged, "--json")
+        #expect(run.code == 2)
+        let error = try run.json()["error"]
+        #expect(error?["code"]?.string == "changed-payload" && error?["file"]?.string == forged)
+        #expect(error?["hint"]?.string?.hasSuffix("pintle inspect \(forged)") == true)
+        let second = files.path("second.key")
+        files.run("keygen", "--out", second)
+        #expect(files.run("sign", "--key", second, "--append", update, "-o", update).code == 0)
+    }
+
     @Test("Every refusal has exit code 1, a code and a remedy")
     func rejected() throws {
         let update = try files.sign(7)
@@ -99,7 +239,9 @@ struct UpdateCommandTests {
         try expect("invalid-signature", try files.sign(7, by: stranger, to: "foreign.json"))
         try expect("threshold-not-met", "--trusted", stranger + ".pub", "--threshold", "2", update)
         // One key counts as one signature, however often the user names it.
-        try expect("threshold-not-met", "--trusted", files.key + ".pub", "--threshold", "2", update)
+        let twice = files.run(
+            "verify", "--trusted", files.key + ".pub", "--trusted", files.key + ".pub", "--threshold", "2", update)
+        #expect(twice.code == 2 && twice.errors.contains("--trusted names 1 key: a key counts once"), "\(twice.errors)")
         #expect(try verify("--trusted", files.key + ".pub", "--threshold", "1", update).code == 0)
         let changed = try files.directory.write(UpdateFixture.policy(pin: UpdateFixture.other), to: "changed.json")
         let seven = try files.directory.write(UpdateFixture.policy(more: ", \"updateVersion\": 7"), to: "seven.json")

@@ -403,8 +403,7 @@ struct ScopeTests {
         }
         #expect(
             try messages(Self.rule("api.example.com")) == [
-                "the sub-domains of api.example.com would come under the rule for example.com instead; say why in "
-                    + "\"withdraws\""
+                "the sub-domains of api.example.com would come under the rule for example.com instead"
             ])
         #expect(try messages(Self.rule("api.example.com", ", \"withdraws\": \"one rule is enough\"")).isEmpty)
     }
@@ -522,11 +521,11 @@ struct ScopeTests {
     @Test("A full list takes no further problem, and the first message of a place stays")
     func full() {
         var list = ScopeViolations(maximum: 2)
-        list.add(.pins, of: 0) { "first" }
-        list.add(.pins, of: 0) { "second" }
+        list.add(.pins, of: 0, { "first" }, help: { "" })
+        list.add(.pins, of: 0, { "second" }, help: { "" })
         #expect(!list.isFull && list.all.map(\.message) == ["first"])
-        list.add(.host, of: 1) { "third" }
-        list.add(.host, of: 0) { "fourth" }
+        list.add(.host, of: 1, { "third" }, help: { "" })
+        list.add(.host, of: 0, { "fourth" }, help: { "" })
         #expect(list.isFull && list.all.map(\.message) == ["first", "third"])
     }
 

@@ -217,7 +217,8 @@ enum ATSImport {
         }
         guard !pins.isEmpty else {
             throw .unusable(
-                "nothing-pinned", "\(member.key) is empty, so iOS refuses every server", at: member.place)
+                "nothing-pinned", "\(member.key) is empty, so iOS refuses every server", at: member.place,
+                hint: "give it an identity, or take it out")
         }
         return pins
     }

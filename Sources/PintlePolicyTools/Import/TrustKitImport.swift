@@ -12,7 +12,9 @@ enum TrustKitImport {
         let members = try domains.dictionary("TSKPinnedDomains")
         for member in members { try add(member, to: &draft) }
         guard !members.isEmpty else {
-            throw .unusable("nothing-pinned", "TSKPinnedDomains is empty", at: domains.place)
+            throw .unusable(
+                "nothing-pinned", "TSKPinnedDomains is empty", at: domains.place,
+                hint: "give it a domain with TSKPublicKeyHashes")
         }
         return draft
     }

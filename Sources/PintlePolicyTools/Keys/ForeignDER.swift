@@ -40,11 +40,11 @@ enum ForeignDER {
 extension ToolError {
     static let encryptedKey = ToolError.unusable(
         "encrypted-key", "the private key is encrypted",
-        hint: "take its public half: openssl pkey -in KEY -pubout | pintle pin -")
+        hint: "take its public half: openssl pkey -in FILE -pubout | pintle pin -")
     package static let unreadablePrivateKey = ToolError.unusable(
         "malformed-key", "the private key cannot be read",
-        hint: "give its public half: openssl pkey -in KEY -pubout | pintle pin -")
+        hint: "give its public half: openssl pkey -in FILE -pubout | pintle pin -")
     package static let unreadableRSAKey = ToolError.unusable(
         "malformed-key", "the RSA public key cannot be read",
-        hint: "export it again: openssl rsa -RSAPublicKey_in -in KEY -pubout")
+        hint: "export it again: openssl rsa -RSAPublicKey_in -in FILE -pubout")
 }

@@ -44,18 +44,18 @@ struct PlanReport {
         let what =
             switch (lockOut.rejection, lockOut.pathFailure) {
             case (.pinMismatch, _):
-                "the server shows \(served), and \(source)they pin no key on its path: "
+                "the server shows \(served), and \(source)no key on its path is pinned: "
                     + certificate.keys.map(plan.quotedName).joined(separator: ", ")
             case (_, .expired): "the server still shows \(served), which ended \(PlanTime.text(certificate.notAfter))"
             case (_, .notYetValid):
                 "the server shows \(served), which is not valid before \(PlanTime.text(certificate.notBefore))"
-            case (_, .untrustedRoot): "the server shows \(served), whose root is not one of their anchors"
-            case (.pinsExpired, _): "their pins are past their date, and the policy then refuses"
+            case (_, .untrustedRoot): "the server shows \(served), whose root is not one of the anchors"
+            case (.pinsExpired, _): "the pins are past their date, and the policy then refuses"
             case (.hostNotAllowed, _):
-                "their policy has no rule for the server, and "
+                "the policy has no rule for the server, and "
                     + (lockOut.asksUser ? "asks the user about such hosts" : "refuses such hosts")
             case (.invalidPath, _) where lockOut.isBySystem:
-                "the server shows \(served), and their Info.plist, which the system enforces whatever their policy "
+                "the server shows \(served), and the Info.plist, which the system enforces whatever the policy "
                     + "says, pins \(unmatched(lockOut))"
             case (.invalidPath, _):
                 "the server shows \(served)" + (lockOut.issuerKey.map { issuer(certificate, $0) } ?? "")
@@ -74,11 +74,11 @@ struct PlanReport {
         }.joined(separator: ", and ")
     }
 
-    /// `, issued by the key "root", and their rule's issuerKey is sha256/... (key "old root")`
+    /// `, issued by the key "root", and the rule's issuerKey is sha256/... (key "old root")`
     private func issuer(_ certificate: RotationPlan.Certificate, _ required: PublicKeyPin) -> String {
         let served = certificate.keys.dropFirst().first.map { ", issued by the key \"\(plan.keys[$0].name)\"," } ?? ""
         let name = plan.keys.first { $0.pin == required }.map { " (key \"\($0.name)\")" } ?? ""
-        return "\(served) and their rule's issuerKey is \(required)\(name)"
+        return "\(served) and the rule's issuerKey is \(required)\(name)"
     }
 
     func sentence(_ exposure: Exposure) -> String {

@@ -52,7 +52,7 @@ package struct AuditReader {
         do {
             next = try lines.next()
         } catch {
-            throw .unusable("unreadable-file", error.message, file: name)
+            throw InputFile.unreadable(name, error)
         }
         guard let next else { return nil }
         line += 1
@@ -71,8 +71,7 @@ package struct AuditReader {
         in path: String, readsPaths: Bool = false,
         _ body: (AuditRecord, _ line: Int) throws(ToolError) -> Void
     ) throws(ToolError) -> Bool {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .unusable("unreadable-file", ToolError.reason(errno), file: path) }
+        let descriptor = try InputFile.open(path)
         defer { close(descriptor) }
         var reader = AuditReader(path, ByteSource(descriptor: descriptor), readsPaths: readsPaths)
         while let record = try reader.next() { try body(record, reader.line) }

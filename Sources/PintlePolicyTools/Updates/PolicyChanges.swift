@@ -4,20 +4,23 @@ internal import PintlePolicyFile
 internal import PintleText
 
 /// The changes of an update, rule by rule, for people who are about to publish it.
-enum PolicyChanges {
-    /// Returns at most twenty lines; unchanged rules share one.
-    static func lines(from old: PinningPolicy, to new: PinningPolicy) -> [String] {
+struct PolicyChanges {
+    /// The rules that are new or differ, with each change in words.
+    let rules: [(rule: String, changes: [String])]
+    private let unchanged: Int
+
+    init(from old: PinningPolicy, to new: PinningPolicy) {
         let before = Dictionary(old.hosts.map { ($0.description, $0) }, uniquingKeysWith: { first, _ in first })
-        var lines: [String] = []
-        var unchanged = 0
-        for rule in new.hosts {
-            guard let known = before[rule.description] else {
-                lines.append("\(rule): new rule")
-                continue
-            }
-            let changes = changes(from: known, to: rule)
-            if changes.isEmpty { unchanged += 1 } else { lines.append("\(rule): \(changes.joined(separator: ", "))") }
+        rules = new.hosts.compactMap { rule in
+            let changes = before[rule.description].map { Self.changes(from: $0, to: rule) } ?? ["new rule"]
+            return changes.isEmpty ? nil : (rule.description, changes)
         }
+        unchanged = new.hosts.count - rules.count
+    }
+
+    /// At most twenty lines; unchanged rules share one.
+    var lines: [String] {
+        var lines = rules.map { "\($0.rule): \($0.changes.joined(separator: ", "))" }
         if lines.count > 20 { lines = lines.prefix(19) + ["and \(lines.count - 19) more"] }
         if unchanged > 0 { lines.append("\(ValidityText.counted(unchanged, "rule")) unchanged") }
         return lines
@@ -49,6 +52,7 @@ enum PolicyChanges {
         if let reason = new.withdrawalReason, reason != old.withdrawalReason {
             changes.append("pins withdrawn: \(JSONWriter.quoted(reason))")
         }
-        return changes
+        // Such as the order of the pins.
+        return changes.isEmpty && old != new ? ["other terms"] : changes
     }
 }

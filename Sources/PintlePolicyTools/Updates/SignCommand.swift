@@ -97,6 +97,7 @@ struct SignCommand {
             var key = try SigningKey.read(path, invocation)
             defer { key.wipe() }
             let signature = try key.signature(of: message)
+            try refuseChanged(envelope, key.publicKey)
             guard !envelope.signatures.contains(where: { $0.bytes == signature.bytes }) else {
                 throw .unusable(
                     "already-signed", "the key \(key.publicKey.id) has signed already", file: path,
@@ -110,6 +111,29 @@ struct SignCommand {
         return .fine
     }
 
+    /// Refuses an update that names this key as a signer although its signature is not over this payload: the payload
+    /// was changed afterwards. The keys of other signers are not known here.
+    private func refuseChanged(_ envelope: SignedEnvelope, _ key: UpdateKey) throws(ToolError) {
+        guard envelope.signatures.contains(where: { $0.keyID == key.id }), let trust = try? UpdateTrust(keys: [key]),
+            envelope.signers(trustedBy: trust, hashing: SignedEnvelope.maximumHashedBytes).isEmpty
+        else { return }
+        let path = invocation.arguments.positionals[0]
+        throw .unusable(
+            "changed-payload", "the signature of the key \(key.id) in it is not over this payload", file: path,
+            hint: "the payload was changed after that; see what it is now: pintle inspect "
+                + ShellWord.quoted(path))
+    }
+
+    /// Warns of pins that end before apps could take the update. Such an update protects nothing, or locks apps out.
+    private func warnOfEndedPins(_ policy: PinningPolicy) {
+        for host in policy.hosts {
+            guard let end = host.expiry.date, end <= invocation.now, !host.pins.isEmpty else { continue }
+            let then =
+                if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not compared" }
+            invocation.console.warn("the pins of \(host) ended \(ValidityText.day(end)): \(then)")
+        }
+    }
+
     // MARK: What is signed
 
     private func newUpdate() throws(ToolError) -> SignedEnvelope {
@@ -120,6 +144,7 @@ struct SignCommand {
         guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
         if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
         let policy = try PolicyInput(arguments.positionals[0], invocation).policy()
+        warnOfEndedPins(policy)
         if policy.updateVersion != 0, policy.updateVersion != version {
             invocation.console.warn("the policy says that it equals update \(policy.updateVersion), not \(version)")
         }

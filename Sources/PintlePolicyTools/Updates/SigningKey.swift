@@ -75,7 +75,9 @@ package struct SigningKey {
             throw .unusable("malformed-pem", error.message, file: file.name, line: error.line, hint: error.hint)
         }
         guard blocks.count == 1 else {
-            throw unusable("\(blocks.count) PEM blocks instead of one private key", in: file.name)
+            throw unusable(
+                "\(blocks.count) PEM blocks instead of one private key", in: file.name,
+                hint: "give the file that pintle keygen wrote, without .pub")
         }
         // Removed, so that no other variable shares the bytes that are wiped.
         var block = blocks.removeFirst()
@@ -94,7 +96,7 @@ package struct SigningKey {
         default:
             throw unusable(
                 "a \(block.label) instead of a PRIVATE KEY", in: file.name,
-                hint: "convert it: openssl pkcs8 -topk8 -in KEY")
+                hint: "convert it: openssl pkcs8 -topk8 -in \(ShellWord.quoted(file.path))")
         }
         let seed = try invocation.libraries.signingSeed(
             of: block.bytes, passphrase: passphrase.isEmpty ? nil : passphrase, in: file.name)
@@ -126,7 +128,7 @@ package struct SigningKey {
     package static func wrongPassphrase(in file: String) -> ToolError {
         .unusable(
             "wrong-passphrase", "the passphrase does not open the key", file: file,
-            hint: "or the file is damaged: openssl pkey -in \(file) -noout")
+            hint: "or the file is damaged: openssl pkey -in \(ShellWord.quoted(file)) -noout")
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Pintle
+internal import PintleText
 internal import PintleUpdates
 
 /// One of the checks that an app makes, in their order.
@@ -13,7 +14,8 @@ struct UpdateCheck {
         UpdateCheck(name: "signed", codes: [.invalidSignature, .thresholdNotMet]),
         UpdateCheck(name: "type", codes: [.unknownPayloadType]),
         UpdateCheck(name: "payload", codes: [.malformedPayload]),
-        UpdateCheck(name: "version", codes: [.rollback, .replacedVersion]),
+        UpdateCheck(name: "version", codes: [.rollback]),
+        UpdateCheck(name: "floor", codes: [.replacedVersion], needsBundledPolicy: true),
         UpdateCheck(name: "dates", codes: [.notYetIssued, .expired]),
         UpdateCheck(name: "scope", codes: [.outOfScope], needsBundledPolicy: true),
         UpdateCheck(name: "policy", codes: [.invalidPolicy]),
@@ -37,7 +39,9 @@ extension UpdateError.Reason {
         case .replacedVersion: "The signatures are good, and the number is taken: apps that have it would never change."
         case .notYetIssued: "The signatures are good. Its time has not come, or this clock is behind."
         case .expired: "The signatures are good. Apps that took it in time keep it; no app takes it now."
-        case .outOfScope: "The signatures are good, but it does more than the policy that the app shipped with allows."
+        case .outOfScope:
+            "The signatures are good, but it does more than the policy that the app shipped with allows. Change the "
+                + "policy of the update and sign it again, or ship the change with a release."
         case .invalidPolicy: "The signatures are good, but the policy in it cannot be used by the app."
         }
     }
@@ -54,12 +58,29 @@ extension UpdateError.Reason {
         return lines.prefix(20) + (lines.count > 20 ? ["and \(lines.count - 20) more"] : [])
     }
 
-    var nextStep: String {
+    /// Returns the remedies, each once, at most twenty.
+    ///
+    /// - Parameter path: the update as the user named it; `-` for standard input.
+    func nextSteps(for path: String) -> [String] {
         switch self {
+        case .outOfScope(let problems):
+            var steps: [String] = []
+            for problem in problems where steps.count < 20 && !steps.contains(problem.help) {
+                steps.append(problem.help)
+            }
+            return steps
+        default: return [nextStep(for: path)]
+        }
+    }
+
+    private func nextStep(for path: String) -> String {
+        let file = ShellWord.quoted(path)
+        let output = path == "-" ? "UPDATE" : file
+        return switch self {
         case .tooLarge: "cover sub-domains by includeSubdomains instead of naming them"
         case .malformedEnvelope: "make it with pintle sign, and serve it as it is, without a page around it"
-        case .invalidSignature: "find out who signed: pintle inspect UPDATE, and compare with the id of --trusted"
-        case .thresholdNotMet: "have another key sign: pintle sign --key OTHER --append UPDATE -o UPDATE"
+        case .invalidSignature: "find out who signed: pintle inspect \(file), and compare with the id of --trusted"
+        case .thresholdNotMet: "have another key sign: pintle sign --key OTHER --append \(file) -o \(output)"
         case .unknownPayloadType: "sign the policy with pintle sign; apps read \(SignedEnvelope.policyType)"
         case .malformedPayload: "sign the policy again with pintle sign"
         case .rollback(_, let floor):
@@ -69,8 +90,7 @@ extension UpdateError.Reason {
         case .replacedVersion(let version): "publish it as version \(version + 1) or later"
         case .notYetIssued: "wait, or sign it with an earlier --issued"
         case .expired: "sign the policy again under the next version, with a later --expires"
-        case .outOfScope:
-            "ship it with a release, or allow it there: \"updates\": {\"anyHost\": true}, \"withdraws\": \"why\""
+        case .outOfScope: "ship it with a release"
         case .invalidPolicy: "fix the policy (pintle lint), then sign it under the next version"
         }
     }

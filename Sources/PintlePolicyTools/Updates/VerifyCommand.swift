@@ -1,6 +1,7 @@
 internal import Pintle
 package import PintleConsole
 internal import PintleSystem
+internal import PintleText
 internal import PintleUpdates
 
 extension Command {
@@ -41,7 +42,9 @@ extension Command {
                 ("keyids", "The trusted keys that signed it, each once"),
                 ("threshold", "The number of keys that must sign"),
                 ("issuedAt, expiresAt", "The dates of the update"),
-                ("hosts, isUnchanged, ignoredMembers", "Contents of an accepted update"),
+                ("hosts, ignoredMembers", "Contents of an accepted update"),
+                ("changes", "The rules that differ from those of `--bundled`: `rule`, and its `changes` in words"),
+                ("isUnchanged", "Whether `version` is the `updateVersion` of `--bundled`, so that apps know it"),
                 ("minimumVersion, violations, problems", "Details of a rejection"),
                 ("message, next", "The problem and the remedy, in words"),
                 ("notChecked", "`floor` and `scope`, without `--bundled`"),
@@ -122,14 +125,17 @@ struct VerifyCommand {
             do {
                 keys.append(try UpdateKey(pem: String(decoding: file.bytes, as: UTF8.self)))
             } catch {
-                throw .unusable("unusable-key", "\(error)", file: file.name)
+                throw .unusable(
+                    "unusable-key", "\(error)", file: file.name,
+                    hint: "give the file that pintle keygen wrote beside the key: its name ends in .pub")
             }
         }
         let threshold = invocation.arguments[.threshold]
-        guard threshold <= paths.count else {
+        let count = Set(keys.map(\.id)).count
+        guard threshold <= count else {
             throw .usage(
-                "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
-                of: .verify)
+                "--threshold \(threshold), and --trusted names \(ValidityText.counted(count, "key")): "
+                    + "a key counts once", of: .verify)
         }
         do {
             return try UpdateTrust(countingOnce: keys, threshold: threshold)

@@ -13,6 +13,8 @@ struct VerifyReport {
     let instant: Date
     let invocation: Invocation
 
+    private var path: String { invocation.arguments.positionals[0] }
+
     var isAccepted: Bool { if case .success = outcome { true } else { false } }
 
     // MARK: Text
@@ -29,7 +31,8 @@ struct VerifyReport {
 
     private func add(_ update: VerifiedUpdate, to report: inout Report) {
         let hosts = ValidityText.counted(update.policy.hosts.count, "host")
-        report.line("\("accepted", .good)   version \(update.version)   \(hosts)")
+        let doubt = bundled == nil ? "   scope and floor not checked" : ""
+        report.line("\("accepted", .good)   version \(update.version)   \(hosts)\(doubt, .warning)")
         report.gap()
         addSigners(update.signers, to: &report)
         let left = ValidityText.span(from: instant, to: update.expiresAt)
@@ -39,10 +42,14 @@ struct VerifyReport {
             let known = bundled.updateVersion
             report.fact(
                 "replaces", known == 0 ? "the bundled policy, which equals no update" : "version \(known)")
-            report.fact("changes", PolicyChanges.lines(from: bundled, to: update.policy).map { "\($0)" })
+            report.fact("changes", PolicyChanges(from: bundled, to: update.policy).lines.map { "\($0)" })
         }
         for name in update.ignoredMembers { report.fact("ignored", "the payload's \(JSONWriter.quoted(name))") }
         addChecks(until: nil, to: &report)
+        guard bundled != nil else {
+            let command = invocation.commandLine(adding: ["--bundled", "POLICY"])
+            return report.next(["see whether an app that shipped POLICY takes it: \(command)"])
+        }
         report.next([
             trust.keys.count == 1
                 ? "publish it. One key is trusted: ship a second one in the next release" : "publish it"
@@ -60,7 +67,7 @@ struct VerifyReport {
             addSigners(error.signers, to: &report)
         }
         addChecks(until: reason.code, to: &report)
-        report.next(["\(reason.nextStep)"])
+        report.next(reason.nextSteps(for: path).map { "\($0)" })
     }
 
     private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
@@ -103,7 +110,13 @@ struct VerifyReport {
         json.member("issuedAt", update.issuedAt)
         json.member("expiresAt", update.expiresAt)
         json.member("hosts", update.policy.hosts.map(\.description))
-        if bundled != nil { json.member("isUnchanged", update.isUnchanged) }
+        if let bundled {
+            json.member("isUnchanged", update.isUnchanged)
+            json.objects("changes", PolicyChanges(from: bundled, to: update.policy).rules) { json, change in
+                json.member("rule", change.rule)
+                json.member("changes", change.changes)
+            }
+        }
         if !update.ignoredMembers.isEmpty { json.member("ignoredMembers", update.ignoredMembers) }
     }
 
@@ -113,7 +126,7 @@ struct VerifyReport {
         json.member("version", error.version)
         json.member("keyids", error.signers.map(\.id))
         json.member("message", "\(reason)")
-        json.member("next", reason.nextStep)
+        json.member("next", reason.nextSteps(for: path).joined(separator: "; "))
         switch reason {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)
@@ -122,6 +135,7 @@ struct VerifyReport {
             json.objects("violations", problems) { json, problem in
                 json.member("path", problem.path)
                 json.member("message", problem.message)
+                json.member("help", problem.help)
             }
         case .invalidPolicy(let problems):
             json.objects("problems", problems) { json, problem in

@@ -93,5 +93,5 @@ struct ReportCommand {
 
 extension ToolError {
     fileprivate static let noResult = ToolError.unusable(
-        "no-result", "there is no result to report on", hint: "an audit of no server is no success")
+        "no-result", "there is no result to report on", hint: "give a file that 'pintle audit -o' has written")
 }

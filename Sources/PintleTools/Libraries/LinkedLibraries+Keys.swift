@@ -63,7 +63,7 @@ extension LinkedLibraries {
             ERR_clear_error()
             throw .unusable(
                 "malformed-key", "the key has no public half that could be pinned",
-                hint: "give the certificate, or the public key: openssl pkey -in KEY -pubout")
+                hint: "give the certificate, or the public key: openssl pkey -in FILE -pubout")
         }
         return [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
             var cursor = buffer.baseAddress

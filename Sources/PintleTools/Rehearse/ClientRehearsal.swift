@@ -66,6 +66,7 @@ final class ClientRehearsal {
                 ? RehearsalReport.ProxyFacts(
                     unlistedHosts: runs[0].unlistedHosts + attacked.unlistedHosts, roots: roots)
                 : nil,
+            notChosen: ScenarioChoice(invocation.arguments).left(of: first.catalogue),
             evidence: request.evidence, anchorsPEM: first.catalogue.certificates.anchorsPEM)
         return try report.conclude(after: rows.rest, invocation)
     }
@@ -236,7 +237,7 @@ final class ClientRehearsal {
     private func failedControl(_ run: ClientRun, resolvedHost: String?) -> ToolError {
         printWords(of: run, most: 20)
         let (observation, isTimedOut) = (run.observation, run.process.end == .timedOut)
-        var hint = "as it was run: " + client.line
+        var hint = "the command as given: " + client.line
         let message: String
         if observation.exposedByteCount > 0 {
             message = "the client sent the right server its request without TLS"

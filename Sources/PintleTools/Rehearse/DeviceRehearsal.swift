@@ -236,6 +236,7 @@ final class DeviceRehearsal {
         RehearsalReport(
             client: nil, controls: controls, outcomes: outcomes, now: invocation.now,
             duration: start.duration(to: .now), advice: RehearsalAdvice(outcomes, client: nil).lines, proxy: proxy,
+            notChosen: ScenarioChoice(invocation.arguments).left(of: hosts[0].catalogue),
             isStrict: invocation.arguments.has(.strictAnswers))
     }
 }

@@ -4,15 +4,21 @@ internal import PintleConsole
 
 extension RehearsalReport {
     /// Returns the results: an attack that was let through, or a lock-out, is a failure. An attack without a verdict is
-    /// an error, and so is a named host that the client did not ask for. An attack that was not run, and a host that
-    /// was not judged, are skipped.
+    /// an error, and so is a named host that the client did not ask for. An attack that was not run or not chosen, and
+    /// a host that was not judged, are skipped.
     var junit: JUnitReport {
         let others = (proxy?.unlistedHosts ?? []).map { host in
             JUnitReport.Case(
                 place: host.authority, name: "other-host", result: .skipped,
                 message: "not a named host: \(host.answer); \(host.remedy)")
         }
-        return JUnitReport(cases: all.map(JUnitReport.Case.init) + others, duration: duration)
+        let left =
+            notChosen.map { ($0, "not chosen by --only or --group") }
+            + Catalogue.omissions.map { ($0.id, $0.reason) }
+        let skipped = left.map { id, reason in
+            JUnitReport.Case(place: nil, name: id, result: .skipped, message: "not run: \(reason)")
+        }
+        return JUnitReport(cases: all.map(JUnitReport.Case.init) + others + skipped, duration: duration)
     }
 }
 

@@ -20,6 +20,8 @@ struct RehearsalReport {
     var timing: RehearsalTiming?
     /// `nil` for a client that connects to the servers.
     var proxy: ProxyFacts?
+    /// The ids of the attacks that `--only` and `--group` leave out.
+    var notChosen: [String] = []
     /// A Boolean value that indicates whether an attack that no client met is a failure.
     var isStrict = false
     /// The folder of the evidence; `nil` without `--evidence`.
@@ -51,7 +53,7 @@ struct RehearsalReport {
         controls.flatMap { control in [control] + outcomes.filter { $0.host == control.host } }
     }
 
-    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count) }
+    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count, notChosen: notChosen.count) }
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
@@ -105,7 +107,7 @@ struct RehearsalReport {
         ]
         return ReportPage(
             kind: "Rehearsal of attacks", result: "\(tally.result)",
-            verdict: exitCode != .fine ? .bad : tally.unmet > 0 ? nil : .good,
+            verdict: exitCode != .fine ? .bad : tally.unmet > 0 || !notChosen.isEmpty ? nil : .good,
             facts: facts.compactMap(\.self), isWide: true, report: report(after: nil, files: []))
     }
 
@@ -132,6 +134,9 @@ struct RehearsalReport {
             + advice
             + (tally.unmet > 0
                 ? ["judged \(tally.run) of all \(outcomes.count) attacks: send the app to the others too"] : [])
+            + (notChosen.isEmpty
+                ? []
+                : ["run it without --only and --group for \(ValidityText.counted(notChosen.count, "more attack"))"])
             + unasked.map { "is \($0) spelt right? the client did not ask for it" }
             + (proxy?.unlistedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)
@@ -180,7 +185,12 @@ struct RehearsalReport {
     var document: JSONWriter {
         var json = JSONWriter(.pretty)
         json.array { json in
-            for outcome in all { json.object { $0.write(Outcome.facts, of: outcome) } }
+            for (index, outcome) in all.enumerated() {
+                json.object { json in
+                    json.write(Outcome.facts, of: outcome)
+                    if index == 0, !notChosen.isEmpty { json.member("notChosen", notChosen) }
+                }
+            }
             for host in proxy?.unlistedHosts ?? [] {
                 json.object { json in
                     json.member("id", "other-host")
@@ -249,9 +259,11 @@ struct RehearsalTally {
     private let all: Int
     /// The number of hosts that got plain HTTP, so that no attack on them was run.
     let plainHostCount: Int
+    /// The number of attacks that the user left out.
+    private let notChosen: Int
 
-    init(_ outcomes: [Outcome], plainHostCount: Int) {
-        self.plainHostCount = plainHostCount
+    init(_ outcomes: [Outcome], plainHostCount: Int, notChosen: Int = 0) {
+        (self.plainHostCount, self.notChosen) = (plainHostCount, notChosen)
         (all, unmet) = (outcomes.count, outcomes.count(where: \.wasUnmet))
         let outcomes = outcomes.filter { $0.verdict != .notRun }
         run = outcomes.count
@@ -262,8 +274,13 @@ struct RehearsalTally {
         inconclusive = outcomes.count { $0.verdict == .inconclusive }
     }
 
-    /// The result in one sentence: `2 of 30 attacks were let through`
+    /// The result in one sentence: `2 of 30 attacks were let through; 7 others were not chosen`
     var result: String {
+        guard notChosen > 0 else { return resultOfChosen }
+        return "\(resultOfChosen); \(notChosen == 1 ? "1 other was" : "\(notChosen) others were") not chosen"
+    }
+
+    private var resultOfChosen: String {
         func some(_ count: Int, _ verb: String) -> String {
             "\(count) of \(ValidityText.counted(run, "attack")) \(count == 1 ? "was" : "were") \(verb)"
         }
@@ -287,6 +304,7 @@ struct RehearsalTally {
         if lockedOut > 0 { parts.append("\(lockedOut) wrongly blocked") }
         if inconclusive > 0 { parts.append("\(inconclusive) inconclusive") }
         if unmet > 0 { parts.append("\(unmet) not met") }
+        if notChosen > 0 { parts.append("\(notChosen) not chosen") }
         return parts.joined(separator: ", ")
     }
 }

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleAttacks
 internal import PintleConsole
 internal import PintlePolicyFile
+internal import PintleText
 
 extension RehearsalReport {
     /// Returns the findings: each attack that was let through or held the client, each server that was wrongly blocked,
@@ -28,7 +29,10 @@ extension RehearsalReport {
         if !warnings.isEmpty { rules.append(.unaskedHost) }
         if !notes.isEmpty { rules.append(.unlistedHost) }
         return SARIFReport(
-            client: client, exitCode: exitCode, rules: rules,
+            client: client, exitCode: exitCode,
+            note: notChosen.isEmpty
+                ? nil : "\(ValidityText.counted(notChosen.count, "attack")) not chosen by --only or --group",
+            rules: rules,
             results: (plain + outcomes.filter { !$0.isAsItMustBe }).map(SARIFReport.Result.init) + warnings + notes)
     }
 }

@@ -94,7 +94,7 @@ extension Command {
             (
                 .rejected,
                 "something was let through or held the client, a server that must be accepted was blocked, or a server "
-                    + "has no verdict; with `--survey`, a finding about a host"
+                    + "has no verdict; with `--survey`, a finding about a host: `isFinding` in JSON"
             ),
             (
                 .unusable,
@@ -106,7 +106,9 @@ extension Command {
             .json(
                 "A list of these objects, the right server first. Attacks that cannot be run have only `id`, `outcome` "
                     + "and `remark`. With `--list` an object has \(Scenario.facts.codes()).",
-                keys: Outcome.facts.rows()),
+                keys: Outcome.facts.rows() + [
+                    ("notChosen", "In the first object: the attacks that `--only` and `--group` leave out")
+                ]),
             SurveyOptions.json,
         ],
         articles: [.rehearsing, .unpinned, .testingOnADevice],
@@ -147,8 +149,8 @@ extension OptionSpecification {
     static let evidence = Option(
         "evidence", .output("DIR"),
         help:
-            "Write the certificates, alerts and requests of each attack into a new folder, mode 0700; the requests' "
-            + "content, queries and most header values are replaced by length and SHA-256")
+            "Write the certificates, alerts and requests of each attack into a new or empty folder, which gets mode "
+            + "0700; the requests' content, queries and most header values are replaced by length and SHA-256")
     static let evidenceContent = OptionSpecification(
         "evidence-content",
         help: "With `--evidence`: write requests with their content as they came, with passwords and cookies")

@@ -38,6 +38,8 @@ struct SARIFReport {
 
     private let client: ClientPlace
     private let exitCode: ExitCode
+    /// A sentence about the run that is no finding.
+    private let note: String?
     private let rules: [Rule]
     private let results: [Result]
     private let taxonomies: [Taxonomy]
@@ -48,8 +50,9 @@ struct SARIFReport {
         let entries: [Standards.Entry]
     }
 
-    init(client: ClientPlace, exitCode: ExitCode, rules: [Rule], results: [Result]) {
-        (self.client, self.exitCode, self.rules, self.results) = (client, exitCode, rules, results)
+    init(client: ClientPlace, exitCode: ExitCode, note: String? = nil, rules: [Rule], results: [Result]) {
+        (self.client, self.exitCode, self.note) = (client, exitCode, note)
+        (self.rules, self.results) = (rules, results)
         let entries = Set(rules.flatMap(\.standards.entries)).sorted { $0.id < $1.id }
         taxonomies = Standards.List.allCases.map { list in
             Taxonomy(list: list, entries: entries.filter { $0.list == list })
@@ -82,6 +85,12 @@ struct SARIFReport {
             json.member("commandLine", client.line)
             json.member("executionSuccessful", true)
             json.member("exitCode", Int(exitCode.rawValue))
+            if let note {
+                json.objects("toolExecutionNotifications", [note]) { json, note in
+                    json.member("level", Level.note.rawValue)
+                    json.message("message", Self.sentence(note))
+                }
+            }
         }
         json.objects("taxonomies", taxonomies, write)
         json.objects("results", results, write)

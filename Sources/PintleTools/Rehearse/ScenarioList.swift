@@ -70,9 +70,16 @@ struct ScenarioChoice {
         guard !only.isEmpty || !groups.isEmpty else {
             throw .usage("--only and --group name no attack", of: .rehearse)
         }
-        return catalogue.scenarios.filter { scenario in
-            only.contains(scenario.id) || scenario.group.map { groups.contains($0.rawValue) } ?? false
-        }
+        return catalogue.scenarios.filter(isChosen)
+    }
+
+    /// Returns the ids of the attacks that the options leave out.
+    func left(of catalogue: Catalogue) -> [String] {
+        catalogue.scenarios.filter { isMade && !isChosen($0) }.map(\.id)
+    }
+
+    private func isChosen(_ scenario: Scenario) -> Bool {
+        only.contains(scenario.id) || scenario.group.map { groups.contains($0.rawValue) } ?? false
     }
 
     private static func unknown(_ kind: String, _ name: String, among names: [String]) -> ToolError {

@@ -92,7 +92,9 @@ struct RenewSurvey {
     }
 
     private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewProblem {
-        let help = "find out why first: pintle check \(endpoint) --policy \(ShellWord.quoted(file))"
+        let command = Invocation.line(
+            ["pintle", "check", "\(endpoint)", "--policy", file] + invocation.serverOptions)
+        let help = "find out why first: \(command)"
         let (id, cause) =
             switch decision {
             case .rejected(.pinMismatch), .trusted(.mismatchReportedOnly):

@@ -2,6 +2,7 @@ internal import Pintle
 internal import PintleConsole
 internal import PintlePolicyLint
 internal import PintlePolicyTools
+internal import PintleText
 
 /// A pin that may enter the next policy as a backup, although no server shows it yet.
 ///
@@ -88,15 +89,21 @@ struct RenewCandidate {
             let name = word[..<equals]
             let path = String(word[word.index(after: equals)...])
             if let rule = policy.hosts.firstIndex(where: { $0.description == name }) { return (rule, path) }
+            // The name of a file may have this sign too.
+            guard InputFile.exists(word) else {
+                throw .usage("--key \(word): no rule is called \(name); \(named(policy))", of: .renew)
+            }
         }
         guard let only = policy.hosts.indices.first, policy.hosts.count == 1 else {
-            let known = policy.hosts.prefix(5).map(\.description).joined(separator: ", ")
-            throw .usage(
-                "--key \(word): the policy has \(policy.hosts.count) rules "
-                    + "(\(known)\(policy.hosts.count > 5 ? ", ..." : "")); "
-                    + "write HOST=FILE", of: .renew)
+            throw .usage("--key \(word): \(named(policy)); write HOST=FILE", of: .renew)
         }
         return (only, word)
+    }
+
+    /// `the policy has 2 rules (example.com, example.net:8443)`
+    private static func named(_ policy: PinningPolicy) -> String {
+        let known = policy.hosts.prefix(5).map(\.description) + (policy.hosts.count > 5 ? ["..."] : [])
+        return "the policy has \(ValidityText.counted(policy.hosts.count, "rule")) (\(known.joined(separator: ", ")))"
     }
 
     private static func pins(

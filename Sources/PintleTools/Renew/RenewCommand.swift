@@ -56,7 +56,8 @@ extension Command {
         ],
         sections: [
             .json(keys: [
-                ("result", "`proposal` or `unchanged`"),
+                ("result", "`proposal` or `unchanged`, by the servers of `judged`"),
+                ("servers, judged", "The number of servers asked, and of those that matched a pin"),
                 (
                     "changes",
                     "A list of `action`, `rule`, `list`, `pin`, `at`, `by`, `from`, `message`"
@@ -145,7 +146,7 @@ struct RenewCommand {
         }
         let report = RenewReport(
             proposal: proposal, findings: findings, servers: survey.servers.count + survey.findings.count,
-            file: input.file.name, written: isWritten ? output : nil, now: invocation.now)
+            judged: survey.servers.count, file: input.file.name, written: isWritten ? output : nil, now: invocation.now)
         invocation.print(report.report, orJSON: report.document)
         if findings.isEmpty { return .fine }
         return findings.allSatisfy(\.isUnreachable) ? .unreachable : .rejected

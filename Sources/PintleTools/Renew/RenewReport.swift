@@ -8,7 +8,10 @@ internal import PintleText
 struct RenewReport {
     let proposal: RenewProposal
     let findings: [RenewProblem]
+    /// The number of servers that were asked.
     let servers: Int
+    /// The number of servers that matched a pin. The proposal is about these.
+    let judged: Int
     /// The name of the policy, which the words begin with.
     let file: String
     /// The file with the proposal; `nil` if none was asked for or nothing changes.
@@ -34,7 +37,7 @@ struct RenewReport {
             ? "\("proposal", .good)" : findings.isEmpty ? "\("ok", .good)" : "\("no proposal", .bad)"
         let scope =
             "\(ValidityText.counted(policy.hosts.count, "rule")), \(ValidityText.counted(servers, "server"))"
-        var report = Report("\(word)   \(file)   \(scope)\(proposal.isChanged ? "" : ": nothing to change now")")
+        var report = Report("\(word)   \(file)   \(scope)\(outcome)")
         report.layout = Report.FactLayout(indent: 0, labelColumns: 10)
         for finding in findings {
             report.gap()
@@ -60,6 +63,16 @@ struct RenewReport {
         report.next(["review it; then the holder of the update key runs"])
         report.line("  \(signLine)")
         return report
+    }
+
+    /// The result behind the number of servers; empty for a complete proposal.
+    private var outcome: String {
+        let unreached = findings.count(where: \.isUnreachable)
+        let missing = "\(ValidityText.counted(unreached, "server")) not reached"
+        if proposal.isChanged { return unreached > 0 ? ": \(missing)" : "" }
+        if findings.isEmpty { return ": nothing to change now" }
+        guard unreached < findings.count else { return ": not known, because \(missing)" }
+        return ": nothing proposed, because of \(ValidityText.counted(findings.count, "finding"))"
     }
 
     private func add(_ change: RenewChange, to report: inout Report) {
@@ -102,6 +115,8 @@ struct RenewReport {
     var document: JSONWriter {
         .document { json in
             json.member("result", proposal.isChanged ? "proposal" : "unchanged")
+            json.member("servers", servers)
+            json.member("judged", judged)
             json.objects("changes", proposal.changes, write)
             json.objects("findings", findings) { json, finding in
                 json.member("id", finding.id)

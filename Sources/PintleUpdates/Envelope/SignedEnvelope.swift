@@ -148,7 +148,7 @@ extension SignedEnvelope {
     /// - Parameters:
     ///   - trust: the keys to try.
     ///   - maximumBytes: the most bytes that are hashed.
-    func signers(trustedBy trust: UpdateTrust, hashing maximumBytes: Int) -> [UpdateKey] {
+    package func signers(trustedBy trust: UpdateTrust, hashing maximumBytes: Int) -> [UpdateKey] {
         let keys = trust.keys
         let signatures = distinctSignatures
         var tries = maximumBytes / signedBytes.count

@@ -79,6 +79,8 @@ package struct ScopeViolation: Sendable, Hashable {
     package let path: String
     /// One line, lower case, no full stop.
     package let message: String
+    /// The change of the update's policy that ends the violation: one line, lower case, no full stop.
+    package let help: String
 }
 
 extension ScopeViolation: CustomStringConvertible {

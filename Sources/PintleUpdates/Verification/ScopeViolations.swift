@@ -25,31 +25,40 @@ struct ScopeViolations {
     }
 
     private let maximum: Int
-    private var messages: [Place: String] = [:]
+    private var found: [Place: (message: String, help: String)] = [:]
     private var unplaced: [ScopeViolation] = []
 
     init(maximum: Int) {
         self.maximum = maximum
     }
 
-    var isFull: Bool { messages.count >= maximum }
+    var isFull: Bool { found.count >= maximum }
 
     /// Adds a problem. Keeps only the first message of each kind for a rule, and builds no other.
-    mutating func add(_ kind: Kind, of rule: Int, _ message: () -> String) {
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of the problem.
+    ///   - rule: the index of the rule in the update.
+    ///   - message: returns the problem: one line, lower case, no full stop.
+    ///   - help: returns what to change, in the same form.
+    mutating func add(_ kind: Kind, of rule: Int, _ message: () -> String, help: () -> String) {
         let place = Place(rule: rule, kind: kind)
-        guard !isFull, messages[place] == nil else { return }
-        messages[place] = message()
+        guard !isFull, found[place] == nil else { return }
+        found[place] = (message(), help())
     }
 
     /// Adds a problem that concerns no single rule.
-    mutating func addUnplaced(path: String, message: String) {
-        unplaced.append(ScopeViolation(path: path, message: message))
+    mutating func addUnplaced(path: String, message: String, help: String) {
+        unplaced.append(ScopeViolation(path: path, message: message, help: help))
     }
 
     var all: [ScopeViolation] {
-        let sorted = messages.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
+        let sorted = found.sorted { ($0.key.rule, $0.key.kind) < ($1.key.rule, $1.key.kind) }
         return unplaced
-            + sorted.map { ScopeViolation(path: "hosts[\($0.key.rule)].\($0.key.kind.key)", message: $0.value) }
+            + sorted.map { place, words in
+                ScopeViolation(
+                    path: "hosts[\(place.rule)].\(place.kind.key)", message: words.message, help: words.help)
+            }
     }
 }
 

@@ -40,7 +40,8 @@ struct UpdateScope: Sendable {
                 ScopeViolation(
                     path: "unpinnedHosts",
                     message: "\(policy.unpinnedHosts.rawValue), and the bundled policy says "
-                        + bundled.unpinnedHosts.rawValue))
+                        + bundled.unpinnedHosts.rawValue,
+                    help: ScopeRemedy.unpinnedHosts(bundled)))
         }
         var problems = ScopeViolations(maximum: Self.maximumProblems)
         compareEffectiveRules(policy.hosts, &problems)
@@ -48,7 +49,11 @@ struct UpdateScope: Sendable {
         for (index, rule) in policy.hosts.enumerated() where !rule.reportTo.isEmpty {
             for (position, url) in rule.reportTo.enumerated() where !problems.isFull {
                 guard let host = ServerEndpoint(httpsURL: url)?.host, reportHosts.contains(host) else {
-                    problems.add(.reportTo(position), of: index) { "the bundled policy sends no report there" }
+                    problems.add(.reportTo(position), of: index) {
+                        "the bundled policy sends no report there"
+                    } help: {
+                        ScopeRemedy.reportTo(rule)
+                    }
                     continue
                 }
             }
@@ -58,7 +63,8 @@ struct UpdateScope: Sendable {
             guard found.count < Self.maximumProblems else { break }
             found.append(
                 ScopeViolation(
-                    path: problem.path, message: "an anchor in a file is not among those of the bundled rule"))
+                    path: problem.path, message: "an anchor in a file is not among those of the bundled rule",
+                    help: ScopeRemedy.anchorFile))
         }
         return Array(found.prefix(Self.maximumProblems))
     }
@@ -69,9 +75,13 @@ struct UpdateScope: Sendable {
     func missingHosts(in hosts: [PinnedHost]) -> [PolicyProblem] {
         let present = Set(hosts.map(\.description))
         return rules.lazy.filter { !present.contains($0.description) }.prefix(Self.maximumProblems).map { rule in
-            PolicyProblem(
+            let other = hosts.first { $0.host == rule.host }
+            return PolicyProblem(
                 id: "missing-host", at: .member("hosts"),
-                message: "the bundled policy has a rule for \(rule), the update none",
+                message: other.map {
+                    "the bundled policy has a rule for \(rule)\(rule.port == nil ? " and all its ports" : ""), "
+                        + "the update only one for \($0)"
+                } ?? "the bundled policy has a rule for \(rule), the update none",
                 help: "an update replaces the whole policy: repeat every rule, or say why one withdraws its pins")
         }
     }
@@ -89,7 +99,8 @@ struct UpdateScope: Sendable {
         }
         if !isComplete {
             problems.addUnplaced(
-                path: "hosts", message: "too many hosts times ports to compare with the bundled policy")
+                path: "hosts", message: "too many hosts times ports to compare with the bundled policy",
+                help: ScopeRemedy.tooManyHosts)
         }
     }
 
@@ -98,13 +109,13 @@ struct UpdateScope: Sendable {
         _ anchors: inout AnchorComparison, _ problems: inout ScopeViolations
     ) {
         guard let number = pair.bundled else {
-            if let index = pair.update { judgeAddition(hosts[index], index, &anchors, &problems) }
+            if let index = pair.update { judgeAddition(hosts[index], index, names, &anchors, &problems) }
             return
         }
         let old = rules[number]
         if let index = pair.update, hosts[index].hasSameName(as: old) {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
-                addAnchors(hosts[index], index, &problems)
+                addAnchors(hosts[index], index, &problems) { ScopeRemedy.anchors(hosts[index], as: old) }
             }
             addLoosened(hosts[index], index, from: number, &problems)
             return
@@ -127,6 +138,8 @@ struct UpdateScope: Sendable {
             if !anchors.isNoWider(hosts[index].anchors, than: old.anchors) {
                 problems.add(.anchors, of: index) {
                     "\(hosts[index]) would trust roots that the bundled rule for \(old) does not"
+                } help: {
+                    ScopeRemedy.anchors(hosts[index], as: old)
                 }
             }
             addLoosened(hosts[index], index, from: number, &problems)
@@ -135,12 +148,22 @@ struct UpdateScope: Sendable {
 
     /// Judges a rule that decides where no bundled rule does.
     private func judgeAddition(
-        _ rule: PinnedHost, _ index: Int, _ anchors: inout AnchorComparison, _ problems: inout ScopeViolations
+        _ rule: PinnedHost, _ index: Int, _ names: SuccessorNames, _ anchors: inout AnchorComparison,
+        _ problems: inout ScopeViolations
     ) {
         if !bundled.allowsUpdatesForAnyHost {
-            problems.add(.host, of: index) { "no bundled rule covers \(rule)" }
+            problems.add(.host, of: index) {
+                "no bundled rule covers \(rule)"
+            } help: {
+                ScopeRemedy.host(rule, bundled, names)
+            }
         }
-        if !anchors.isNoWider(rule.anchors, than: .system) { addAnchors(rule, index, &problems) }
+        if !anchors.isNoWider(rule.anchors, than: .system) {
+            addAnchors(rule, index, &problems) {
+                bundled.allowsUpdatesForAnyHost
+                    ? ScopeRemedy.anchors(rule, as: nil) : ScopeRemedy.host(rule, bundled, names)
+            }
+        }
         // The bundled policy refuses hosts without a rule. A rule with pins may permit such a host; a rule without pins
         // may not.
         if bundled.allowsUpdatesForAnyHost, bundled.unpinnedHosts != .systemTrust, rule.withdrawalReason == nil {
@@ -166,28 +189,44 @@ struct UpdateScope: Sendable {
         case (let next?, _) where !anchors.isNoWider(next.anchors, than: old.anchors):
             problems.add(.includeSubdomains, of: index) {
                 "\(names) would trust the roots of \(next), which the bundled rule for \(old) does not"
+            } help: {
+                ScopeRemedy.coverage(of: rule)
             }
         case (nil, .systemTrust) where !old.anchors.includesSystem:
-            problems.add(.includeSubdomains, of: index) { "\(names) would trust the system's roots" }
+            problems.add(.includeSubdomains, of: index) {
+                "\(names) would trust the system's roots"
+            } help: {
+                ScopeRemedy.coverage(of: rule)
+            }
         case (nil, .askUser):
-            problems.add(.includeSubdomains, of: index) { "\(names) would be left to the user" }
+            problems.add(.includeSubdomains, of: index) {
+                "\(names) would be left to the user"
+            } help: {
+                ScopeRemedy.coverage(of: rule)
+            }
         case (nil, .reject): break
         case _ where !(next?.pathTerms ?? PathTerms()).loosened(from: old.pathTerms).isEmpty:
             problems.add(.includeSubdomains, of: index) {
                 "\(names) would lose their terms about the path, which the bundled rule for \(old) has"
+            } help: {
+                ScopeRemedy.coverage(of: rule)
             }
         default:
             guard rule.withdrawalReason == nil else { return }
             // Any rule refuses plain HTTP to its names, also one that only reports.
             guard next != nil || !OpenTimes.always.isWithin(OpenTimes(old)) else {
                 return problems.add(.includeSubdomains, of: index) {
-                    "\(names) would be left without a rule, so that plain HTTP is allowed\(Self.remedy)"
+                    "\(names) would be left without a rule, so that plain HTTP is allowed"
+                } help: {
+                    ScopeRemedy.coverageOrWithdrawal(of: rule)
                 }
             }
             guard !OpenTimes.always.isWithin(OpenTimes(old)) else { return }
             problems.add(.includeSubdomains, of: index) {
-                next.map { "\(names) would come under the rule for \($0) instead\(Self.remedy)" }
-                    ?? "\(names) would lose their pins\(Self.remedy)"
+                next.map { "\(names) would come under the rule for \($0) instead" }
+                    ?? "\(names) would lose their pins"
+            } help: {
+                ScopeRemedy.coverageOrWithdrawal(of: rule)
             }
         }
     }
@@ -197,8 +236,10 @@ struct UpdateScope: Sendable {
         bundled.map { rules[$0].includesSubdomains || !rule.includesSubdomains } ?? false
     }
 
-    private func addAnchors(_ rule: PinnedHost, _ index: Int, _ problems: inout ScopeViolations) {
-        problems.add(.anchors, of: index) { "\(rule) would trust roots that the bundled rule does not" }
+    private func addAnchors(
+        _ rule: PinnedHost, _ index: Int, _ problems: inout ScopeViolations, help: () -> String
+    ) {
+        problems.add(.anchors, of: index, { "\(rule) would trust roots that the bundled rule does not" }, help: help)
     }
 
     /// - Parameters:
@@ -211,7 +252,11 @@ struct UpdateScope: Sendable {
     ) {
         // A reason to withdraw pins does not justify a shorter path or another issuer.
         for term in rule.pathTerms.loosened(from: rules[number].pathTerms) {
-            problems.add(.path(term), of: index) { loosening(of: term, rule, from: rules[number]) }
+            problems.add(.path(term), of: index) {
+                loosening(of: term, rule, from: rules[number])
+            } help: {
+                ScopeRemedy.path(term, of: rule, as: rules[number])
+            }
         }
         guard rule.withdrawalReason == nil else { return }
         let before = OpenTimes(rules[number])
@@ -221,7 +266,9 @@ struct UpdateScope: Sendable {
             !OpenTimes.always.isWithin(before)
         {
             problems.add(.requires, of: index) {
-                "\(rule) would be content with one pin where two had to match\(Self.remedy)"
+                "\(rule) would be content with one pin where two had to match"
+            } help: {
+                ScopeRemedy.withdrawal(of: rule)
             }
         }
     }
@@ -240,22 +287,23 @@ struct UpdateScope: Sendable {
         _ rule: PinnedHost, _ index: Int, to after: OpenTimes, from before: OpenTimes, _ problems: inout ScopeViolations
     ) {
         guard !after.isWithin(before) else { return }
-        if rule.pins.isEmpty {
-            problems.add(.pins, of: index) { "\(rule) would lose its pins\(Self.remedy)" }
-        } else if case .from(let date) = after {
-            problems.add(.expiry, of: index) {
-                "the pins of \(rule) would end \(RFC3339.string(from: date)), before the bundled ones do\(Self.remedy)"
+        let (kind, message): (ScopeViolations.Kind, () -> String) =
+            if rule.pins.isEmpty {
+                (.pins, { "\(rule) would lose its pins" })
+            } else if case .from(let date) = after {
+                (
+                    .expiry,
+                    {
+                        "the pins of \(rule) would end \(RFC3339.string(from: date)), before the bundled ones do"
+                    }
+                )
+            } else if case (.before, .before) = (after, before) {
+                (.expiry, { "\(rule) would be reported only for longer than the bundled rule says" })
+            } else {
+                (.enforcement, { "\(rule) would no longer be enforced" })
             }
-        } else if case (.before, .before) = (after, before) {
-            problems.add(.expiry, of: index) {
-                "\(rule) would be reported only for longer than the bundled rule says\(Self.remedy)"
-            }
-        } else {
-            problems.add(.enforcement, of: index) { "\(rule) would no longer be enforced\(Self.remedy)" }
-        }
+        problems.add(kind, of: index, message) { ScopeRemedy.withdrawal(of: rule) }
     }
-
-    private static let remedy = "; say why in \"withdraws\""
 }
 
 extension PinnedHost {

@@ -48,8 +48,9 @@ struct InputFileTests {
     func unusableNames() throws {
         let empty = ToolRun("lint", "")
         #expect(empty.code == 2 && empty.errors.contains("the name of a file is empty"), "\(empty.errors)")
+        let policy = try directory.write("{\"version\": 1, \"hosts\": []}", to: "policy.json")
         let large = try directory.write([UInt8](repeating: 0x20, count: 64 << 10 + 1), to: "large.key")
-        let run = ToolRun("sign", "--key", large, "--version", "1", "--expires", "2100-01-01T00:00:00Z", large)
+        let run = ToolRun("sign", "--key", large, "--version", "1", "--expires", "2100-01-01T00:00:00Z", policy)
         #expect(run.code == 2 && run.errors.contains("larger than 64 KiB"), "\(run.errors)")
         let exact = try directory.write([UInt8](repeating: 0x20, count: 64 << 10), to: "exact.key")
         #expect(!ToolRun("verify", "--trusted", exact, exact).errors.contains("larger"))

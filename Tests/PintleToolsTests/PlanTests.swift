@@ -191,7 +191,7 @@ struct PlanTests {
         let words = run.output.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
         #expect(
             words.contains(
-                "the server shows \"before\", issued by the key \"root\", and their rule's issuerKey is "
+                "the server shows \"before\", issued by the key \"root\", and the rule's issuerKey is "
                     + PlanFixture.foreign), "\(run.output)")
         #expect(words.contains("change it to \(PlanFixture.root) (key \"root\"), or leave it out"))
 

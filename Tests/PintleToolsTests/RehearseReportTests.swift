@@ -84,7 +84,7 @@ struct RehearseReportTests {
         #expect(!run.output.contains("\n  expired "))
         #expect(run.output.contains("  ... 3 more, all as they must be (-v lists them)"))
         #expect(run.output.contains("\n  not run: resumed-session-after-policy-change,"))
-        #expect(run.output.contains("\nnext: this client validates but does not pin"))
+        #expect(run.output.contains("\nnext: 1. this client validates but does not pin"))
         let verbose = ToolRun(
             arguments: RehearseTests.rehearse + ["-v", "--only", "expired", "--"] + RehearseTests.curl + ["{url}"])
         #expect(verbose.output.contains("\n  expired                       refused   blocked "))

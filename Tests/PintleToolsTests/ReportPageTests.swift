@@ -55,8 +55,11 @@ struct ReportPageTests {
             (try audit([Self.trusted, Self.rejected]), "1 of 2 servers has problems"),
             (try audit([Self.warned, Self.rejected]), "1 of 2 servers has problems, 1 more has warnings"),
             (try audit([Self.trusted, Self.trusted], isFine: true), "All 2 servers are trusted"),
-            (try rehearsal("trusted-interceptor,expired"), "1 of 2 attacks was let through"),
-            (try rehearsal("wrong-host,expired", isFine: true), "All 2 attacks ended as they must"),
+            (try rehearsal("trusted-interceptor,expired"), "1 of 2 attacks was let through; 37 others were not chosen"),
+            (
+                try rehearsal("wrong-host,expired", isFine: true),
+                "All 2 attacks ended as they must; 37 others were not chosen"
+            ),
         ]
         for (page, result) in pages {
             #expect(page.contains("<title>\(result)</title>"), "\(page.prefix(2_000))")

@@ -274,7 +274,7 @@ struct UpdateCommandTests {
                 "sign", "--key", files.key, "--version", "9007199254740992", "--expires", "2027-01-01T00:00:00Z",
                 files.policy,
             ],
-            ["sign", "--key", files.key, "--version", "1", "--expires", "2027-01-01", files.policy],
+            ["sign", "--key", files.key, "--version", "1", "--expires", "2027-01-32", files.policy],
             [
                 "sign", "--key", files.key, "--version", "1", "--issued", "2027-01-01T00:00:00Z", "--expires",
                 "2027-01-01T00:00:00Z", files.policy,

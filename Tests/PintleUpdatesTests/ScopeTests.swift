@@ -529,6 +529,22 @@ struct ScopeTests {
         #expect(list.isFull && list.all.map(\.message) == ["first", "third"])
     }
 
+    @Test("Problems are in the order of rules and kinds, however they were found")
+    func order() {
+        let kinds: [ScopeViolations.Kind] = [
+            .host, .anchors, .path(.minimumPathLength), .pins, .enforcement, .expiry, .requires, .includeSubdomains,
+            .reportTo(0), .reportTo(10),
+        ]
+        var list = ScopeViolations(maximum: 100)
+        for rule in (0..<3).reversed() {
+            for (index, kind) in kinds.enumerated().reversed() {
+                list.add(kind, of: rule, { "\(rule) \(index)" }, help: { "" })
+            }
+        }
+        let expected = (0..<3).flatMap { rule in kinds.indices.map { "\(rule) \($0)" } }
+        #expect(list.all.map(\.message) == expected)
+    }
+
     @Test("All scope problems are reported at once, each with its place")
     func places() throws {
         let app = try ShippedApp()

@@ -131,11 +131,15 @@ struct VerifyCommand {
             }
         }
         let threshold = invocation.arguments[.threshold]
-        let count = Set(keys.map(\.id)).count
-        guard threshold <= count else {
+        guard threshold <= paths.count else {
             throw .usage(
-                "--threshold \(threshold), and --trusted names \(ValidityText.counted(count, "key")): "
-                    + "a key counts once", of: .verify)
+                "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
+                of: .verify)
+        }
+        let count = Set(keys.map(\.id)).count
+        if threshold > count {
+            invocation.console.warn(
+                "--trusted names \(ValidityText.counted(count, "key")), and a key counts once: name \(threshold) keys")
         }
         do {
             return try UpdateTrust(countingOnce: keys, threshold: threshold)

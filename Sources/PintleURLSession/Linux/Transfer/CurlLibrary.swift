@@ -37,9 +37,9 @@ enum CurlLibrary {
     /// of the connection, whichever transfer it reads for. Versions before 8.1 do.
     static let copiesStreams = pintle_curl_version().map { $0.pointee.version_num < 0x08_01_00 } ?? true
 
-    /// A Boolean value that indicates whether this libcurl writes to handles that were freed, if nghttp2 still had their
-    /// requests in its queue: behind the server's limit of streams, or behind a full send buffer. Versions before 8.6
-    /// do.
+    /// A Boolean value that indicates whether this libcurl writes to handles that were freed, if nghttp2 still had
+    /// their requests in its queue: behind the server's limit of streams, or behind a full send buffer. Versions before
+    /// 8.6 do.
     static let remembersHandles = pintle_curl_version().map { $0.pointee.version_num < 0x08_06_00 } ?? true
 
     static let version = pintle_curl_version().map { String(cString: $0.pointee.version) } ?? "unknown"

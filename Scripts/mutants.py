@@ -27,7 +27,7 @@ what does not compile is left out, and counted. Each suite runs once to record w
 then judged only by these suites, and one that no suite reaches has survived. .build/mutants has the copy and results.tsv.
 """
 import collections, concurrent.futures, datetime, hashlib, json, os, pathlib, random, re, resource, shutil, signal
-import subprocess, sys, threading, time
+import subprocess, sys, threading, time, uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 WORK = ROOT / ".build/mutants"
@@ -207,17 +207,19 @@ def limit():
 
 def run_suites(suites, seconds, **environment):
     """Runs suites until a test fails. Returns `passed`, `failed` or `timed out`, and the seconds."""
+    # Suites start processes with sessions of their own, which a mutant may keep busy for ever.
+    mark = str(uuid.uuid4())
     pattern = "^(" + "|".join(re.escape(suite) for suite in suites) + ")(/|$)"
     begin = time.monotonic()
     process = subprocess.Popen(
         [binary(), "--testing-library", "swift-testing", "--experimental-maximum-parallelization-width", "4", "--filter", pattern],
-        cwd=COPY, env={**os.environ, **environment}, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit)
+        cwd=COPY, env={**os.environ, **environment, "PINTLE_MUTANT_RUN": mark}, text=True, errors="replace",
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=limit)
     timer_fired = threading.Event()
 
     def stop():
         timer_fired.set()
-        kill(process)
+        kill(process, mark)
     timer = threading.Timer(seconds, stop)
     timer.start()
     outcome, tail = None, collections.deque(maxlen=30)
@@ -225,21 +227,28 @@ def run_suites(suites, seconds, **environment):
         tail.append(line)
         if re.match(r"✘ Test .* recorded an issue", line):
             outcome = "failed"
-            kill(process)
+            kill(process, mark)
             break
     process.wait()
     timer.cancel()
-    kill(process)
+    kill(process, mark)
     if outcome is None:
         outcome = "timed out" if timer_fired.is_set() else "passed" if process.returncode == 0 else "failed"
     return outcome, time.monotonic() - begin, "".join(tail)
 
 
-def kill(process):
+def kill(process, mark):
+    """Ends a run, and the processes that it has started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
+    for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if mark.encode() in entry.read_bytes():
+                os.kill(int(entry.parent.name), signal.SIGKILL)
+        except OSError:
+            pass
 
 
 def suites():

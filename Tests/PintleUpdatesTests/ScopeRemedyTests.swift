@@ -115,6 +115,11 @@ struct ScopeRemedyTests {
             help: "give the rule for example.com:8443 what the bundled one for example.com:8443 has: "
                 + "\"includeSubdomains\": false",
             mended: [other, port])
+        // A bundled rule that the update leaves out has another name.
+        let unpinned = Self.bare(host: "example.org")
+        try expect(
+            [Self.rule()], bundled: [unpinned, port], help: "\(give):8443 has: \"port\": 8443",
+            mended: [unpinned, port])
         // Beside the bundled rule, the other port is an added rule.
         try expect(
             [port, Self.rule()], bundled: [port],

@@ -202,7 +202,8 @@ struct RehearseClientTests {
                 + " \"http${url#https}\"")
         #expect(text.code == 2 && text.errors.contains("proves nothing"), "\(text.output)")
         #expect(
-            self.run(shell: shell + " \"http${url#https}\"").output.contains("next: it sends its request in the clear"))
+            self.run(shell: shell + " \"http${url#https}\"").output.contains(
+                "next: 1. it sends its request in the clear"))
         // A client that retries the same server over TLS is blocked.
         #expect(self.run(shell: shell + " \"$url\"").code == 0)
     }
@@ -386,7 +387,7 @@ struct RehearseClientTests {
         #expect(patient.code == 1)
         #expect(patient.output.contains("inconclusive"))
         #expect(patient.output.contains("killed after 2.5 s; no verdict"))
-        #expect(patient.output.contains("next: does the client end by a time-out of its own? if it does, run it"))
+        #expect(patient.output.contains("next: 1. does the client end by a time-out of its own? if it does, run it"))
         let hasty = ToolRun(
             arguments: RehearseTests.rehearse + ["--only", "stall-mid-handshake", "--", "curl", "-sS", "-m", "2"]
                 + ["--cacert", "{ca}", "{url}"])
@@ -403,7 +404,7 @@ struct RehearseClientTests {
         let advice = "a time-out of its own"
         let given = run(["-m", "1"])
         #expect(given.code == 1 && given.output.contains("it may have tried again"), "\(given.output)")
-        #expect(!given.output.contains(advice) && given.output.contains("next: give it more time with --timeout\n"))
+        #expect(!given.output.contains(advice) && given.output.contains("next: 1. give it more time with --timeout\n"))
         let missing = run([])
         #expect(missing.code == 1 && missing.output.contains("killed after 6 s"), "\(missing.output)")
         #expect(missing.output.contains(advice))

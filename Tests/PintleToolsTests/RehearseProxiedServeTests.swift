@@ -175,7 +175,7 @@ struct RehearseProxiedServeTests {
         #expect(served.end() == 1, "\(served.log)")
         let words = served.log.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(words.contains("every attack on api.example.com: the client sends this host plain HTTP"), "\(words)")
-        #expect(words.contains("next: api.example.com gets plain HTTP") && !words.contains("did not ask"))
+        #expect(words.contains("next: 1. api.example.com gets plain HTTP") && !words.contains("did not ask"))
     }
 
     @Test("A client that still waits at the end has no verdict, as without the proxy")

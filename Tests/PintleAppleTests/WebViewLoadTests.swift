@@ -37,10 +37,13 @@ struct WebViewLoadTests {
         let navigation = Navigation()
         navigation.webView.connectsAhead = true
         navigation.answersToActions = [.cancel]
+        let actions = AsyncStream<String>.makeStream()
+        navigation.onEvent = { actions.continuation.yield($0) }
         let trust = WebViewTrustDelegate(try fixture.policy(), forwardingTo: navigation)
         navigation.webView.navigationDelegate = trust
         navigation.webView.load(URLRequest(url: try server.address()))
-        #expect(await Task.detached { server.waitUntilClosed() }.value)
+        for await _ in actions.stream { break }
+        #expect(await server.isClosed())
         #expect(server.requestByteCount == 0 && navigation.events == ["action"])
     }
 
@@ -136,5 +139,15 @@ private final class WindowOpener: NSObject, WKUIDelegate {
         window.navigationDelegate = trust
         windows.append(window)
         return window
+    }
+}
+
+extension LoopbackTLSServer {
+    /// Waits until the connection has ended, on a thread of its own: the web view needs the main thread for it, and may
+    /// need every thread of the tasks.
+    fileprivate func isClosed() async -> Bool {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: self.waitUntilClosed()) }
+        }
     }
 }

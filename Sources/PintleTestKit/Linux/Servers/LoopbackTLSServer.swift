@@ -101,7 +101,7 @@ public final class LoopbackTLSServer: Sendable {
     ///   - condition: checks the records; it is called about once a millisecond.
     /// - Returns: `false` if the condition is not met in time.
     public func wait(
-        seconds: Double = 5, until condition: ([TLSConnectionRecord]) -> Bool
+        seconds: Double = 30, until condition: ([TLSConnectionRecord]) -> Bool
     ) -> Bool {
         let deadline = Deadline(seconds: seconds)
         while !condition(connections) {
@@ -124,7 +124,7 @@ public final class LoopbackTLSServer: Sendable {
     ///   - count: the smallest number of connections.
     ///   - seconds: the longest time to wait.
     /// - Returns: `false` if that does not happen in time.
-    public func waitUntilClosed(connections count: Int = 1, seconds: Double = 5) -> Bool {
+    public func waitUntilClosed(connections count: Int = 1, seconds: Double = 30) -> Bool {
         wait(seconds: seconds) { $0.count >= count && $0.allSatisfy(\.isClosed) }
     }
 }

@@ -72,7 +72,7 @@ struct TransferEndTests {
         arguments: [
             (TransferEnd.Cause.gate(.superseded), "superseded"), (.gate(.noReceipt), "refused not-judged"),
             (.gate(.receiptOver), "refused not-judged"), (.gate(.unfit), "refused not-judged"),
-            (.gate(.unfinished), "refused not-judged"),
+            (.gate(.unfinished), "refused not-judged"), (.gate(.full), "refused not-judged"),
             (.gate(.early), "8 api.example.com:443 sent a response before the request, which was not sent"),
             (.gate(.refused), "56 api.example.com:443 has refused the request"), (.gate(.repeated), lost),
             (.tunnel("no"), "56 no"),

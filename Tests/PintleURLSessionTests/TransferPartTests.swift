@@ -68,6 +68,22 @@ struct TransferPartTests {
         #expect(transfer.wantsFreshConnection == (kind == "PUT"))
     }
 
+    @Test("A connection with too many kept handles costs a request no repetition", arguments: [true, false])
+    func fullConnection(isRepetition: Bool) throws {
+        let policy = try SessionFixture().policy()
+        for (cause, isRepeated) in [(GateError.full, true), (.unfit, !isRepetition)] {
+            let transfer = Transfer(
+                TransferRequest(url: try CurlURL("https://localhost/")),
+                in: PolicyGeneration(policy.current, of: policy, validator: PathValidator()),
+                options: CurlTransport.Options(), countedBy: TurnCounter(), events: NoEvents())
+            transfer.isRepetition = isRepetition
+            transfer.fail(.gate(cause))
+            #expect(transfer.beginsRepetition(after: CURLE_SEND_ERROR) == isRepeated)
+            #expect(transfer.wantsFreshConnection == isRepeated)
+            #expect(transfer.isRepetition == (isRepetition || cause == .unfit))
+        }
+    }
+
     @Test("Only the letters of chunked name the coding", arguments: ["K", "\u{212A}"])
     func chunked(letter: String) {
         var reader = HeadReader()

@@ -96,7 +96,6 @@ final class CurlLoop: @unchecked Sendable {
             ExitGuard.pass(self)
             counter.beginTurn()
             completions.beginTurn()
-            freeAbandoned()
             runCommands()
             curl_multi_perform(multi, &running)
             for transfer in takeAll(&work.streams) {
@@ -111,6 +110,7 @@ final class CurlLoop: @unchecked Sendable {
             endBroken()
             endOverdue()
             completions.endTurn()
+            freeAbandoned()
             if isFinishing, transfers.isEmpty, queues.isEmpty, waiting.isEmpty, close() { return }
             let mayWait = inbox.withLock { inbox in
                 inbox.isWaiting = inbox.commands.isEmpty && work.receiving.isEmpty
@@ -389,25 +389,21 @@ struct AbandonedHandle {
     /// The number of handles after which a connection carries no further request. A handle may hold 416 KiB.
     static let limit = 4
 
-    private struct Connection {
-        weak var judge: HandshakeJudge?
-    }
-
     private let handle: UnsafeMutableRawPointer
-    private let connections: [Connection]
+    private let judges: [HandshakeJudge]
 
     init(_ handle: UnsafeMutableRawPointer, of judges: [HandshakeJudge]) {
         self.handle = handle
-        connections = judges.map(Connection.init)
+        self.judges = judges
         for judge in judges { judge.abandonedHandles += 1 }
         // The transfer, which owns the buffer and gets the text, may end earlier.
         pintle_curl_set_long(handle, CURLOPT_VERBOSE, 0)
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     }
 
-    /// A Boolean value that indicates whether the connections are closed. Until then each owns its judge; see
-    /// ``HandshakeJudge/install(on:)``. libcurl ends nghttp2's session before it frees OpenSSL's structures.
-    var isFree: Bool { connections.allSatisfy { $0.judge == nil } }
+    /// A Boolean value that indicates whether the connections are closed. libcurl ends nghttp2's session before it frees
+    /// OpenSSL's structures.
+    var isFree: Bool { judges.allSatisfy(\.isClosed) }
 
     func free() { curl_easy_cleanup(handle) }
 }

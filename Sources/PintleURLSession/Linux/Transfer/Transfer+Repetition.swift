@@ -89,8 +89,8 @@ extension Transfer {
         guard let judge = connection.judge, let ssl = pintle_curl_get_ssl(handle) else { return }
         let mayBeDead = !request.isIdempotent && judge.idleTime > Self.freshness
         let hasLeftover = !connection.isStream && SSL_has_pending(OpaquePointer(ssl)) != 0
-        let isFull = judge.abandonedHandles >= AbandonedHandle.limit
-        guard !mayBeDead, !hasLeftover, !isFull else { throw .unfit }
+        guard !mayBeDead, !hasLeftover else { throw .unfit }
+        guard judge.abandonedHandles < AbandonedHandle.limit else { throw .full }
         guard !connection.isStream else { return }
         judge.withholdRequestUnlessSilent()
         // libcurl repeats a withheld request. Other kept connections may be dead too, and libcurl 8 reads content
@@ -116,6 +116,11 @@ extension Transfer {
         if state.cause == .gate(.refused) || state.cause == nil && isUnprocessed {
             guard refusals < Self.refusalLimit else { return false }
             refusals += 1
+            return true
+        }
+        // This spends no repetition, and happens once in a row: a new connection has no such handles.
+        if state.cause == .gate(.full) {
+            wantsFreshConnection = true
             return true
         }
         guard !isRepetition else { return false }

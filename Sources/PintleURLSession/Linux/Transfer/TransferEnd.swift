@@ -9,6 +9,8 @@ enum GateError: Error {
     case unfinished
     /// The connection is unfit for this request, which was not sent over it.
     case unfit
+    /// libcurl still keeps handles for the connection; see ``AbandonedHandle``. Nothing was sent.
+    case full
     /// The server has sent content over the new connection before it got a request.
     case early
     /// libcurl wanted to send the request again, although the server may have received it.

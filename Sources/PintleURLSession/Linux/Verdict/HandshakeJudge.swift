@@ -84,6 +84,8 @@ final class HandshakeJudge: HandshakeObserver {
 
     /// The number of handles that libcurl may still refer to because of the connection. See ``AbandonedHandle``.
     var abandonedHandles = 0
+    /// A Boolean value that indicates whether libcurl has freed the connection.
+    private(set) var isClosed = false
 
     /// - Parameters:
     ///   - endpoint: the host and port of the transfer, never a name from SNI or from a certificate.
@@ -106,7 +108,9 @@ final class HandshakeJudge: HandshakeObserver {
     private static let index = CRYPTO_get_ex_new_index(CRYPTO_EX_INDEX_SSL_CTX, 0, nil, nil, nil) {
         _, pointer, _, _, _, _ in
         guard let pointer else { return }
-        Unmanaged<HandshakeJudge>.fromOpaque(pointer).release()
+        let judge = Unmanaged<HandshakeJudge>.fromOpaque(pointer)
+        judge.takeUnretainedValue().isClosed = true
+        judge.release()
     }
 
     /// Makes a connection depend on the judge's verdict.

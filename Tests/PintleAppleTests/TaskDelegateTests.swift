@@ -118,6 +118,12 @@ struct TaskDelegateTests {
         let error = await ends.end(of: task)
         #expect(TaskEnd(data: nil, response: nil, error: error).refusal == .unguardedDelegate)
         #expect(server.connectionCount == 0)
+        // The app cancels a later task to the server before any verdict.
+        let cancelled = session.dataTask(with: try server.address())
+        pinned.urlSession(session, didCreateTask: cancelled)
+        cancelled.cancel()
+        let end = TaskEnd(data: nil, response: nil, error: await ends.end(of: cancelled))
+        #expect((end.error as? URLError)?.code == .cancelled && end.refusal == nil)
         // The twin: a delegate that no challenge reaches.
         let twin = session.dataTask(with: try server.address())
         twin.delegate = EmptyDelegate()

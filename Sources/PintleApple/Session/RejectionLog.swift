@@ -11,8 +11,9 @@ final class RejectionLog: Sendable {
         var lastNumber = 0
         /// The servers that asked for a client certificate, got none, and have not sent a response since.
         var withoutCertificate: Set<ServerEndpoint> = []
-        /// The servers of tasks that were cancelled for their delegates. A verdict or a response removes the server.
-        var unguarded: Set<ServerEndpoint> = []
+        /// The servers of tasks that were cancelled for their delegates, each with the number of the last cancellation.
+        /// A verdict or a response removes the server.
+        var unguarded: [ServerEndpoint: Int] = [:]
         /// The starts of tasks. If a task ends without the delegate's knowledge, its entry stays; so the table has a
         /// limit.
         var starts: WeakTable<URLSessionTask, Start>
@@ -38,7 +39,7 @@ final class RejectionLog: Sendable {
         state.withLock { state in
             state.lastNumber += 1
             state.rejections[server] = nil
-            state.unguarded.remove(server)
+            state.unguarded[server] = nil
             guard let rejection else { return }
             if state.rejections.count >= capacity,
                 let oldest = state.rejections.min(by: { $0.value.number < $1.value.number })
@@ -49,7 +50,7 @@ final class RejectionLog: Sendable {
         }
     }
 
-    /// The number of the last verdict. Later verdicts have greater numbers.
+    /// The number of the last verdict or cancellation. Later ones have greater numbers.
     var mark: Int { state.withLock { $0.lastNumber } }
 
     /// Records the start of a task.
@@ -100,22 +101,23 @@ final class RejectionLog: Sendable {
         guard let server = Self.server(of: url) else { return }
         state.withLock { state in
             state.withoutCertificate.remove(server)
-            state.unguarded.remove(server)
+            state.unguarded[server] = nil
         }
     }
 
     /// Records that a task for a server was cancelled, because its own delegate would answer for the policy.
     func recordUnguardedDelegate(for server: ServerEndpoint) {
         state.withLock { state in
-            if state.unguarded.count >= capacity { state.unguarded = [] }
-            state.unguarded.insert(server)
+            if state.unguarded.count >= capacity { state.unguarded = [:] }
+            state.lastNumber += 1
+            state.unguarded[server] = state.lastNumber
         }
     }
 
-    /// Returns `true` if the last task for the server was cancelled for its delegate.
-    func hasUnguardedDelegate(for url: URL) -> Bool {
+    /// Returns `true` if the last task for the server was cancelled for its delegate after `mark`.
+    func hasUnguardedDelegate(for url: URL, since mark: Int) -> Bool {
         guard let server = Self.server(of: url) else { return false }
-        return state.withLock { $0.unguarded.contains(server) }
+        return state.withLock { $0.unguarded[server, default: 0] > mark }
     }
 
     /// Returns the server of a task that may have failed because the server got no client certificate; otherwise `nil`.

@@ -185,7 +185,9 @@ package final class SessionPins: Sendable {
         if let url = error.failingURL ?? url, let server = rejections.serverWithoutCertificate(error.code, url) {
             return refused(.clientCertificate(server), url)
         }
-        if error.code == .cancelled, let url = error.failingURL ?? url, rejections.hasUnguardedDelegate(for: url) {
+        if error.code == .cancelled, let url = error.failingURL ?? url,
+            rejections.hasUnguardedDelegate(for: url, since: mark)
+        {
             return refused(.unguardedDelegate, url)
         }
         return rejections.rejection(of: error, url: url, since: mark)

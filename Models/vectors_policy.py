@@ -154,6 +154,8 @@ JSON = {
         ("last-low", '{"$schema": "\\udfff", "version": 1, "hosts": []}'),
         ("high-and-next-but-low", '{"$schema": "\\ud800\\ue000", "version": 1, "hosts": []}'),
         ("high-and-end", '{"$schema": "\\ud800'),
+        ("high-and-end-in-escape", '{"$schema": "\\ud800\\u12'),
+        ("high-and-end-in-low", '{"$schema": "\\ud800\\udc0'),
         ("exchanged", '{"$schema": "\\udc00\\ud800", "version": 1, "hosts": []}'),
         ("in-key", '{"\\udfff": 1}')],
     "unexpected-character": [

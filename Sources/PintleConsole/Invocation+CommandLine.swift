@@ -28,6 +28,7 @@ extension Invocation {
         guard !arguments.has(.anchors), let path = environment["SSL_CERT_FILE"], !InputFile.exists(path) else {
             return nil
         }
+        guard !path.isEmpty else { return "SSL_CERT_FILE is empty, which names no file: unset it" }
         return "SSL_CERT_FILE names \(path), which does not exist: correct or unset it"
     }
 }

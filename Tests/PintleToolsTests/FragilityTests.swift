@@ -22,6 +22,7 @@ struct FragilityTests {
 
     private static let spare = "\"sha256/CMCAWSJQH5nAQbZU5sp+cbvgr4HxFLmfG7t4cMa13XM=\""
 
+    @discardableResult
     private func policy(_ pins: [Any], backups: [Any] = [spare]) throws -> String {
         func list(_ pins: [Any]) -> String { pins.map { "\($0)" }.joined(separator: ", ") }
         return try fixture.directory.write(
@@ -87,6 +88,27 @@ struct FragilityTests {
         let validity = try Certificate(der: identity.certificate.der).validity
         #expect(fragility["until"]?.string == RFC3339.string(from: ValidityText.lastThird(of: validity)))
         #expect(fragility["because"]?.string?.contains("no renewal was seen") == true)
+        let roots = try follow("pintle pin example.test:443 --durable", of: "or pin the roots: ", server)
+        #expect(roots.code == 0, "\(roots.errors)")
+        for pin in try fixture.pins("alpha") { #expect(roots.output.contains("\(pin)")) }
+        try policy(["\"\(CertificatePin(certificate: identity.certificate.der))\""])
+        let key = try follow("pintle pin example.test:443", of: "pin the key: ", server)
+        #expect(key.code == 0, "\(key.errors)")
+        #expect(key.output.contains("\(try FamilyFixture.pin(identity.certificate))"))
+    }
+
+    /// Lints the policy, and runs the command of a note, which must lead to the same server with the same roots.
+    ///
+    /// - Parameter words: those before the command.
+    private func follow(_ command: String, of words: String, _ server: LoopbackTLSServer) throws -> ToolRun {
+        let arguments = fixture.arguments(server)
+        let lint = ToolRun(arguments: ["lint", fixture.directory.path(of: "policy.json"), "--live"] + arguments)
+        let isOfServer = command.contains(":443")
+        let isOfFamily = command.contains("--durable") || command.contains("--authority")
+        let options = (isOfServer ? arguments.prefix(4) : []) + (isOfFamily ? arguments.suffix(2) : [])
+        let line = ([command] + options).joined(separator: " ")
+        #expect(lint.output.contains("\(words)\(line)\n"), "\(lint.output)")
+        return ToolRun(arguments: line.split(separator: " ").dropFirst().map(String.init))
     }
 
     @Test("A leaf key of a long certificate, or of a private authority, has no likely end")
@@ -191,6 +213,13 @@ struct FragilityTests {
             "--families", file)
         #expect(try ids(live) == ["fragile-pin", "fragile-pin"])
         #expect(try fragility(live)?["because"]?.string?.hasPrefix("ALPHA exchanges its intermediates") == true)
+        let text = ToolRun(
+            "lint", path, "--live", "--connect-to", "127.0.0.1:\(server.port)", "--anchors", fixture.anchors,
+            "--families", file)
+        #expect(
+            text.output.contains(
+                "pin the roots instead: pintle pin example.test:443 --durable --connect-to 127.0.0.1:\(server.port) "
+                    + "--anchors \(fixture.anchors) --families \(file)\n"), "\(text.output)")
         // The same intermediate, if the authority says nothing of the kind.
         #expect(ToolRun("lint", path, "--json", "--families", fixture.file).code == 0)
     }

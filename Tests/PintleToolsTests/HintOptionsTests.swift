@@ -28,6 +28,12 @@ struct HintOptionsTests {
         try directory.write("{\"version\": 1, \(top) \"hosts\": [\(rule)]}", to: "policy.json")
     }
 
+    /// Runs a printed command.
+    private func follow(_ command: String) -> ToolRun {
+        ToolRun(
+            arguments: command.split(separator: " ").dropFirst().map(String.init), environment: ["LANG": "C.UTF-8"])
+    }
+
     private func run(_ words: String..., environment: [String: String] = ["LANG": "C.UTF-8"]) -> ToolRun {
         ToolRun(
             arguments: words + ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors],
@@ -43,6 +49,8 @@ struct HintOptionsTests {
         let lint = run("lint", try policy(other), "--live")
         #expect(lint.code == 1)
         #expect(lint.output.contains("look from another network: pintle pin example.test:443 \(options)\n"))
+        let shown = follow("pintle pin example.test:443 \(options)")
+        #expect(shown.code == 0 && shown.output.contains(" trusted by the roots of "), "\(shown.output)")
         let unruled = run("lint", try policy(), "--against", "example.test")
         #expect(
             unruled.output.contains("add one: pintle pin example.test:443 --as policy \(options)\n"),
@@ -54,6 +62,40 @@ struct HintOptionsTests {
             "check", "127.0.0.1:\(server.port)", "--policy", try policy(top: "\"unpinnedHosts\": \"reject\","))
         #expect(
             plain.output.hasSuffix("pintle pin 127.0.0.1:\(server.port) backup.key --as policy\n"), "\(plain.output)")
+    }
+
+    @Test("pin repeats them in the command that makes a policy")
+    func ofPin() throws {
+        let run = run("pin", "example.test")
+        let line = "pintle pin example.test backup.key --as policy -o policy.json \(options)"
+        #expect(run.code == 0 && run.errors.contains("\n                \(line)\n"), "\(run.errors)")
+        let key = try directory.write(try CertificateAuthority.root().key.pem, to: "backup.key")
+        let made = directory.path(of: "made.json")
+        let pinned = follow(
+            line.replacing(" backup.key", with: " \(key)").replacing(" policy.json", with: " \(made)"))
+        #expect(pinned.code == 0, "\(pinned.errors)")
+        #expect(self.run("check", "example.test", "--policy", made).output.hasPrefix("trusted   pin-matched"))
+        let plain = ToolRun("pin", "127.0.0.1:\(server.port)")
+        #expect(
+            plain.errors.contains(
+                "pintle pin 127.0.0.1:\(server.port) backup.key --as policy -o policy.json\n"), "\(plain.errors)")
+    }
+
+    @Test("lint --live names the policy in the command that explains an invalid path")
+    func invalidPath() throws {
+        let expired = try authority.issue(hosts: ["example.test"]) {
+            $0.notBefore = .fromNow(days: -20)
+            $0.notAfter = .fromNow(days: -10)
+        }
+        let server = try LoopbackTLSServer(expired)
+        let file = try policy(
+            "{\"host\": \"example.test\", \"pins\": [\"\(Self.pin)\"], \"backupPins\": \"none-accepted\"}")
+        let options = ["--connect-to", "127.0.0.1:\(server.port)", "--anchors", anchors]
+        let lint = ToolRun(arguments: ["lint", file, "--live"] + options)
+        let line = "pintle check example.test:443 --policy \(file) " + options.joined(separator: " ")
+        #expect(lint.output.contains("pins are not compared until that is fixed: \(line)\n"), "\(lint.output)")
+        let check = follow(line)
+        #expect(check.code == 1 && check.output.contains("expired"), "\(check.output)\(check.errors)")
     }
 
     @Test("A host that is not pinned has the step to pin it first, in words that a shell takes literally")
@@ -109,6 +151,10 @@ struct HintOptionsTests {
                 #expect(replaced.code == 0 && !(replaced.output + replaced.errors).contains(sentence))
             }
         }
+        let empty = ToolRun(
+            arguments: ["pin", "example.test", "--connect-to", "127.0.0.1:\(server.port)"],
+            environment: ["LANG": "C.UTF-8", "SSL_CERT_FILE": "", "SSL_CERT_DIR": none])
+        #expect(empty.errors.contains(": SSL_CERT_FILE is empty, which names no file: unset it\n"), "\(empty.errors)")
     }
 
     @Test("Intermediates are advised for a path without its root, and not for a self-signed server")

@@ -69,8 +69,18 @@ struct PinFileTests {
             for name in ["*.example.org", "api.example.org", "192.0.2.7"] {
                 #expect(line.contains(name), "\(run.errors)")
             }
-            #expect(!line.contains("shop") && line.hasSuffix(", which get no rule: --host chooses the name"))
+            #expect(!line.contains("shop"))
+            let remedies = "--host chooses the name; a rule with includeSubdomains covers a wildcard"
+            #expect(line.hasSuffix(" (not pinned): \(remedies)"), "\(line)")
         }
+        let twice = ToolRun("pin", path, path, "--as", "policy")
+        #expect(twice.errors.split(separator: "also names").count == 2, "\(twice.errors)")
+        let starred = try directory.write(
+            try authority.issue(hosts: ["example.org", "*.example.org"]).certificate.pem, to: "star.pem")
+        let star = ToolRun("pin", starred, "--as", "curl")
+        #expect(
+            star.errors.contains("names *.example.org (not pinned): a rule with includeSubdomains covers"),
+            "\(star.errors)")
         let chosen = ToolRun("pin", path, "--as", "policy", "--host", "api.example.org")
         #expect(chosen.output.contains("\"api.example.org\"") && !chosen.errors.contains("also names"))
         let single = try directory.write(try authority.issue(hosts: ["example.test"]).certificate.pem, to: "single.pem")
@@ -78,7 +88,9 @@ struct PinFileTests {
         // The other certificate's rule is one for the name.
         let both = ToolRun(
             "pin", try directory.write(identity.certificate.pem, to: "both.pem"), single, "--as", "policy")
-        #expect(both.errors.contains("also names www.example.test, which"), "\(both.errors)")
+        #expect(
+            both.errors.contains("also names www.example.test (not pinned): --host chooses the name\n"),
+            "\(both.errors)")
     }
 
     @Test("JSON carries the keys of the contract, in order")

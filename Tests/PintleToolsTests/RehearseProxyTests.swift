@@ -112,6 +112,21 @@ struct RehearseProxyTests {
             #expect(results["\(host) trusted-interceptor"]?["outcome"]?.string == "blocked")
             #expect(results["\(host) renewed-same-key"]?["outcome"]?.string == "accepted")
         }
+        // Every count is one of attacks on all hosts.
+        let left = 2 * (try run.json().elements?.first { _ in true }?["notChosen"]?.count ?? 0)
+        let (file, findings) = (directory.path(of: "r.xml"), directory.path(of: "r.sarif"))
+        let text = ToolRun(
+            arguments: Self.proxied.filter { $0 != "--json" } + [
+                "--host", "cdn.example.com:8443", "--only", "trusted-interceptor,renewed-same-key", "--junit", file,
+                "--sarif", findings, "--", "sh", "-c", script, "sh", "{ca}", "{pins}",
+            ])
+        #expect(left > 2 && text.output.contains("\n4 attacks in "), "\(text.output)")
+        #expect(text.output.contains(": 4 as they must be, \(left) not chosen\n"), "\(text.output)")
+        #expect(text.output.contains("without --only and --group for \(left) more attacks\n"), "\(text.output)")
+        let xml = String(decoding: try directory.read("r.xml"), as: UTF8.self)
+        #expect(xml.split(separator: "not chosen by --only or --group").count == left + 1)
+        let sarif = String(decoding: try directory.read("r.sarif"), as: UTF8.self)
+        #expect(sarif.contains("\(left) attacks not chosen by --only or --group"))
     }
 
     @Test("A named host that the client never asks for is not tested, which changes the exit code")

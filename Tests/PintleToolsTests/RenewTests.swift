@@ -65,6 +65,10 @@ struct RenewTests {
                 "--key other.com=\(file): no rule is called other.com; the policy has 1 rule (example.test)\n"),
             "\(run.errors)")
         #expect(scene.renew(policy, server, "--key", "example.test=\(file)").code == 1)
+        #expect(scene.renew(policy, server, "--key", "Example.TEST=\(file)").code == 1)
+        let empty = scene.renew(policy, server, "--key", "=\(file)")
+        #expect(empty.code == 2)
+        #expect(empty.errors.contains("--key =\(file): there is no host before the =; the policy has 1 rule"))
         // A file may have the sign in its name.
         let odd = try scene.directory.write(try PrivateKey().publicPEM, to: "a=b.pub")
         #expect(scene.renew(policy, server, "--key", odd).code == 1)
@@ -83,6 +87,11 @@ struct RenewTests {
         #expect(help == "find out why first: \(command)")
         let check = ToolRun(arguments: command.split(separator: " ").dropFirst().map(String.init))
         #expect(check.code == 1 && check.output.contains("pin-mismatch"), "\(check.output) \(check.errors)")
+        // In text it is a line of its own, which is not broken at a blank either.
+        let spaced = try scene.directory.write(scene.text("policy.json"), to: "my policy.json")
+        let text = scene.renew(spaced, server)
+        let quoted = command.replacing(policy, with: "'\(spaced)'")
+        #expect(text.output.contains("\n          find out why first:\n          \(quoted)\n"), "\(text.output)")
     }
 
     // MARK: Keys of servers

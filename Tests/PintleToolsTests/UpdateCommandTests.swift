@@ -86,6 +86,10 @@ struct UpdateCommandTests {
         #expect(run.lines.first == "accepted   version 7   1 host   scope and floor not checked")
         #expect(run.output.contains("  floor     not checked") && run.output.contains("  scope     not checked"))
         #expect(!run.output.contains("publish it"))
+        // The first line and the advice say it, so no warning repeats it; a rejection has neither.
+        #expect(run.errors.isEmpty, "\(run.errors)")
+        let rejected = files.run("verify", "--trusted", trusted, "--min-version", "8", update)
+        #expect(rejected.code == 1 && rejected.errors.contains("scope and floor were not checked"))
         let command = "pintle verify \(update) --trusted \(trusted) --min-version 7 --bundled POLICY"
         #expect(
             run.lines.last { !$0.isEmpty } == "next: see whether an app that shipped POLICY takes it: \(command)",
@@ -132,7 +136,17 @@ struct UpdateCommandTests {
         let order = try files.sign(9, policy: files.directory.write(policy(swapped), to: "swapped.json"))
         #expect(
             try verify("--bundled", bundled, order).json["changes"]?.elements?.first { _ in true }?["changes"]?
-                .elements?.compactMap(\.string) == ["other terms"])
+                .elements?.compactMap(\.string) == ["another order of pins"])
+        let address = "{\"host\": \"example.com\", \"reportTo\": [\"https://reports.example/\"], "
+        let reporting = try files.directory.write(
+            policy(pins).replacing("{\"host\": \"example.com\", ", with: address), to: "reporting.json")
+        for (old, new, words) in [
+            (bundled, reporting, "other addresses for reports"), (reporting, bundled, "reports go nowhere"),
+        ] {
+            let moved = files.run(
+                "verify", "--trusted", files.key + ".pub", "--bundled", old, try files.sign(10, policy: new))
+            #expect(moved.output.contains("  changes   example.com: \(words)\n"), "\(moved.output)\(moved.errors)")
+        }
         // The number of the bundled policy makes it the version that apps have.
         let seven = try files.directory.write(UpdateFixture.policy(more: ", \"updateVersion\": 7"), to: "seven.json")
         #expect(try verify("--bundled", seven, files.sign(7)).json["isUnchanged"]?.boolean == true)

@@ -13,13 +13,21 @@ package struct FragilityJudge: Sendable {
     /// Returns the results of earlier audits of a server.
     let history: @Sendable (AuditServer) -> KeyHistory?
 
+    /// The options for commands about a server: see ``Invocation/serverOptions``.
+    let serverOptions: [String]
+    /// The options for commands about an authority.
+    let familyOptions: [String]
+
     package init(
         families: AuthorityFamilies, isPublicRoot: @escaping @Sendable (PublicKeyPin) -> Bool,
-        history: @escaping @Sendable (AuditServer) -> KeyHistory? = { _ in nil }
+        history: @escaping @Sendable (AuditServer) -> KeyHistory? = { _ in nil }, serverOptions: [String] = [],
+        familyOptions: [String] = []
     ) {
         self.families = families
         self.isPublicRoot = isPublicRoot
         self.history = history
+        self.serverOptions = serverOptions
+        self.familyOptions = familyOptions
     }
 
     /// The certificates of a path, as far as the judgement needs them.
@@ -122,13 +130,15 @@ package struct FragilityJudge: Sendable {
             guard !others.isEmpty else { return changing(.root, pins, history) }
             return Cause(
                 id: .familyIncomplete, because: "\(family.name) also issues from \(names(of: others, in: family))",
-                remedy: "pin all its roots: pintle pin --authority \(family.id)", isProblem: false)
+                remedy: "pin all its roots: "
+                    + Invocation.line(["pintle", "pin", "--authority", family.id] + familyOptions), isProblem: false)
         }
         if depth == path.keys.count - 1, depth > 0 { return changing(.root, pins, history) }
         if depth > 0 { return intermediate(key, path, pins, history) }
         if pin.fingerprint != nil {
             return Cause(
-                because: "a fingerprint ends with its certificate", remedy: "pin the key: pintle pin \(path.endpoint)",
+                because: "a fingerprint ends with its certificate",
+                remedy: "pin the key: " + Invocation.line(["pintle", "pin", "\(path.endpoint)"] + serverOptions),
                 isProblem: false)
         }
         return leafKey(path, history)
@@ -141,7 +151,12 @@ package struct FragilityJudge: Sendable {
         guard let family, !family.rotation.isEmpty else { return changing(.intermediates, pins, history) }
         return Cause(
             because: "\(family.name) exchanges its intermediates",
-            remedy: "pin the roots instead: pintle pin \(path.endpoint) --durable", isProblem: true)
+            remedy: "pin the roots instead: \(durable(path))", isProblem: true)
+    }
+
+    /// The command that shows the roots of the server's authority.
+    private func durable(_ path: Path) -> String {
+        Invocation.line(["pintle", "pin", "\(path.endpoint)", "--durable"] + serverOptions + familyOptions)
     }
 
     /// Judges a key of an authority that says nothing about its changes: it is likely to end if renewals changed it
@@ -168,7 +183,7 @@ package struct FragilityJudge: Sendable {
         }
         let remedy =
             "let the client of the authority keep the key when it renews, or pin the roots: "
-            + "pintle pin \(path.endpoint) --durable"
+            + durable(path)
         if let last = history?.renewals.last {
             guard last.leafKey else { return nil }
             return Cause(

@@ -68,7 +68,8 @@ struct DurableCommand {
                         TrustDecision.Reason.invalidPath.rawValue,
                         "\(endpoint): the path is not valid here (\(failure.code.rawValue)), "
                             + "so its authority is not known",
-                        hint: "look at it: pintle pin \(endpoint)")
+                        hint: "look at it: "
+                            + Invocation.line(["pintle", "pin", "\(endpoint)"] + invocation.serverOptions))
                 }
                 let path = listing.entries.filter { $0.isOnPath == true }.compactMap(\.item.certificate)
                 let keys = path.map(\.publicKeyPin)

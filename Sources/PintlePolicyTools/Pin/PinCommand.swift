@@ -153,7 +153,8 @@ package struct PinCommand {
             for (index, listing) in listings.enumerated() {
                 if index > 0 { invocation.console.print() }
                 let report = PinReport(
-                    listing: listing, now: invocation.now, anchors: invocation.arguments[.anchors])
+                    listing: listing, now: invocation.now, anchors: invocation.arguments[.anchors],
+                    serverOptions: invocation.serverOptions)
                 invocation.print(report.report)
                 invocation.console.printMessage(report.advice)
             }
@@ -215,12 +216,18 @@ package struct PinCommand {
         }
         // A server or --host says which of the names is meant.
         if invocation.arguments[.host] == nil, listings.allSatisfy({ $0.server == nil }) {
-            for listing in listings {
+            var seen: Set<String> = []
+            for listing in listings where seen.insert(listing.source).inserted {
                 let names = listing.names(besides: rules)
                 guard !names.isEmpty else { continue }
                 let source = listing.source == "-" ? "stdin" : listing.source
-                let list = GeneralName.list(names)
-                invocation.console.warn("\(source) also names \(list), which get no rule: --host chooses the name")
+                let remedies = [
+                    names.allSatisfy(\.isWildcard) ? nil : "--host chooses the name",
+                    names.contains(where: \.isWildcard) ? "a rule with includeSubdomains covers a wildcard" : nil,
+                ]
+                invocation.console.warn(
+                    "\(source) also names \(GeneralName.list(names)) (not pinned): "
+                        + remedies.compactMap(\.self).joined(separator: "; "))
             }
         }
         return form == .policy && rules.contains(where: \.backupPins.isEmpty) ? .rejected : .fine

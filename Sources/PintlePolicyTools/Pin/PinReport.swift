@@ -10,6 +10,8 @@ struct PinReport {
     let now: Date
     /// The file that replaces the system's roots; `nil` if they count.
     var anchors: String?
+    /// See ``Invocation/serverOptions``.
+    var serverOptions: [String] = []
 
     var report: Report {
         var report = Report(headline)
@@ -102,13 +104,15 @@ struct PinReport {
             }
             report.gap()
             let host = server.endpoint.port == 443 ? "\(server.endpoint.host)" : "\(server.endpoint)"
+            let command = Invocation.line(
+                ["pintle", "pin", host, "backup.key", "--as", "policy", "-o", "policy.json"] + serverOptions)
             report.fact(
                 "which to pin:",
                 [
                     "the leaf key if you keep it when the certificate is renewed, else the root.",
                     "Always a second one that is not in use yet. A backup key, then a policy:",
                     "  openssl genpkey -algorithm ec -pkeyopt ec_paramgen_curve:P-256 -out backup.key",
-                    "  pintle pin \(host) backup.key --as policy -o policy.json",
+                    "  \(command)",
                 ])
         } else if listing.entries.allSatisfy({ $0.position == "key" }) {
             report.gap()

@@ -239,4 +239,7 @@ extension PinListing {
 extension GeneralName {
     /// Returns names as text, for an error: `a.example, b.example, ...`
     package static func list(_ names: [GeneralName]) -> String { TextLayout.list(names.map(\.description), width: 80) }
+
+    /// A Boolean value that indicates whether it is the name of all hosts of a domain.
+    var isWildcard: Bool { if case .dns(let octets) = self { octets.starts(with: "*.".utf8) } else { false } }
 }

@@ -37,6 +37,7 @@ struct PolicyChanges {
             case (0, _): changes.append("\(ValidityText.counted(come, name)) added")
             default: changes.append("\(ValidityText.counted(gone, name)) replaced by \(come)")
             }
+            if gone + come == 0, before != after { changes.append("another order of \(name)s") }
         }
         compare("pin", old.pins, new.pins)
         compare("backup pin", old.backupPins, new.backupPins)
@@ -46,13 +47,13 @@ struct PolicyChanges {
             changes.append(new.includesSubdomains ? "now with its sub-domains" : "no longer with its sub-domains")
         }
         changes += PathTerm.allCases.compactMap { RuleText.change(of: $0, from: old, to: new) }
-        if old.requires != new.requires || old.anchors != new.anchors || old.reportTo != new.reportTo {
-            changes.append("other terms")
+        if old.requires != new.requires || old.anchors != new.anchors { changes.append("other terms") }
+        if old.reportTo != new.reportTo {
+            changes.append(new.reportTo.isEmpty ? "reports go nowhere" : "other addresses for reports")
         }
         if let reason = new.withdrawalReason, reason != old.withdrawalReason {
             changes.append("pins withdrawn: \(JSONWriter.quoted(reason))")
         }
-        // Such as the order of the pins.
         return changes.isEmpty && old != new ? ["other terms"] : changes
     }
 }

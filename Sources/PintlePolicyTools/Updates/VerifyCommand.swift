@@ -90,7 +90,8 @@ struct VerifyCommand {
             invocation: invocation)
         invocation.print(report.report, orJSON: report.document)
         if asksAboutSuffix.withLock({ $0 }) { invocation.warnOfMissingSuffixes() }
-        if bundled == nil {
+        // The text of an accepted update says so itself.
+        if bundled == nil, invocation.writesJSON || !report.isAccepted {
             invocation.console.warn("scope and floor were not checked: that needs --bundled POLICY")
         }
         return report.isAccepted ? .fine : .rejected

@@ -31,7 +31,11 @@ package struct LinkedLibraries: ServerLibraries {
     package func lint(
         _ policy: LintedPolicy, _ invocation: Invocation
     ) throws(ToolError) -> (ServerEndpoint) throws(ToolError) -> (server: LintedServer, problems: [LintProblem]) {
-        let lint = LiveLint(policy, now: invocation.now, options: invocation.serverOptions)
+        let path = invocation.arguments.positionals[0]
+        let lint = LiveLint(
+            policy, now: invocation.now, options: invocation.serverOptions,
+            familyOptions: invocation.arguments[.families].map { ["--families", $0] } ?? [],
+            file: path == "-" ? "FILE" : path)
         let validator = try invocation.validator()
         let identity = try invocation.identity()
         return { endpoint throws(ToolError) in try lint.look(at: endpoint, validator, identity, invocation) }

@@ -19,14 +19,18 @@ struct LiveLint {
     private let now: Date
     /// The options for commands about a server: see ``Invocation/serverOptions``.
     private let options: [String]
+    /// The policy's file for commands.
+    private let file: String
 
-    init(_ linted: LintedPolicy, now: Date, options: [String] = []) {
-        self.options = options
+    init(
+        _ linted: LintedPolicy, now: Date, options: [String] = [], familyOptions: [String] = [], file: String = "FILE"
+    ) {
+        (self.options, self.file) = (options, file)
         policy = linted.policy
         authority = linted.authority
         judge = FragilityJudge(
             families: linted.families, isPublicRoot: { linted.authority(Pin(.publicKey($0))) != nil },
-            history: { KeyHistory.of($0, in: linted.histories) })
+            history: { KeyHistory.of($0, in: linted.histories) }, serverOptions: options, familyOptions: familyOptions)
         self.now = now
         root = try? JSONDocument.policy(linted.json).root
     }
@@ -154,7 +158,7 @@ struct LiveLint {
             .error, .invalidPath, facts.endpoint, rule: facts.rule?.index,
             "the path of \(facts.endpoint) is invalid: \(failure.code.rawValue): "
                 + [failure.primary, failure.unreadableIssuer].compactMap { $0?.text }.joined(separator: "; "),
-            help: "pins are not compared until that is fixed: " + command("check", facts.endpoint, "--policy", "FILE"))
+            help: "pins are not compared until that is fixed: " + command("check", facts.endpoint, "--policy", file))
     }
 
     /// Returns the last certificate that can be reached from the leaf through the chain that was sent.

@@ -12,11 +12,12 @@ extension RehearsalReport {
                 place: host.authority, name: "other-host", result: .skipped,
                 message: "not a named host: \(host.answer); \(host.remedy)")
         }
-        let left =
-            notChosen.map { ($0, "not chosen by --only or --group") }
-            + Catalogue.omissions.map { ($0.id, $0.reason) }
-        let skipped = left.map { id, reason in
-            JUnitReport.Case(place: nil, name: id, result: .skipped, message: "not run: \(reason)")
+        let left: [(place: String?, id: String, reason: String)] =
+            controls.flatMap { control in
+                notChosen.map { (control.host, $0, "not chosen by --only or --group") }
+            } + Catalogue.omissions.map { (nil, $0.id, $0.reason) }
+        let skipped = left.map { place, id, reason in
+            JUnitReport.Case(place: place, name: id, result: .skipped, message: "not run: \(reason)")
         }
         return JUnitReport(cases: all.map(JUnitReport.Case.init) + others + skipped, duration: duration)
     }

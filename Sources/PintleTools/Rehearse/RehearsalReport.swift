@@ -53,7 +53,7 @@ struct RehearsalReport {
         controls.flatMap { control in [control] + outcomes.filter { $0.host == control.host } }
     }
 
-    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count, notChosen: notChosen.count) }
+    var tally: RehearsalTally { RehearsalTally(outcomes, plainHostCount: plainHosts.count, notChosen: notChosenCount) }
 
     /// A named host that the client did not ask for was not tested at all. Its name may be misspelt.
     var exitCode: ExitCode {
@@ -71,6 +71,9 @@ struct RehearsalReport {
     var sentence: String {
         "\(ValidityText.counted(tally.run, "attack")) in \(ValidityText.seconds(duration)): \(tally.sentence)"
     }
+
+    /// The number of attacks that `--only` and `--group` leave out, on all hosts.
+    var notChosenCount: Int { notChosen.count * controls.count }
 
     /// Writes the requested files, and prints the end of the text or the JSON document. A file that cannot be written
     /// does not cost any output.
@@ -136,7 +139,7 @@ struct RehearsalReport {
                 ? ["judged \(tally.run) of all \(outcomes.count) attacks: send the app to the others too"] : [])
             + (notChosen.isEmpty
                 ? []
-                : ["run it without --only and --group for \(ValidityText.counted(notChosen.count, "more attack"))"])
+                : ["run it without --only and --group for \(ValidityText.counted(notChosenCount, "more attack"))"])
             + unasked.map { "is \($0) spelt right? the client did not ask for it" }
             + (proxy?.unlistedHosts ?? []).map { "\($0.authority) was asked for and not judged; \($0.remedy)" }
         report.list("What to do", steps.map { ("\($0)", nil) }, label: "next:", isSteps: true)

@@ -31,7 +31,7 @@ extension RehearsalReport {
         return SARIFReport(
             client: client, exitCode: exitCode,
             note: notChosen.isEmpty
-                ? nil : "\(ValidityText.counted(notChosen.count, "attack")) not chosen by --only or --group",
+                ? nil : "\(ValidityText.counted(notChosenCount, "attack")) not chosen by --only or --group",
             rules: rules,
             results: (plain + outcomes.filter { !$0.isAsItMustBe }).map(SARIFReport.Result.init) + warnings + notes)
     }

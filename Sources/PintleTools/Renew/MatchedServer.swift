@@ -46,7 +46,10 @@ struct RenewProblem {
     /// The reason of the decision; `nil` if there is none.
     var reason: String?
     let message: String
+    /// What to do, in words.
     let help: String
+    /// The command that does it; `nil` if there is none.
+    var command: String?
 
     var isUnreachable: Bool { id == LiveProblem.unreachable.rawValue }
 }
@@ -94,7 +97,6 @@ struct RenewSurvey {
     private func finding(_ endpoint: ServerEndpoint, _ decision: TrustDecision) -> RenewProblem {
         let command = Invocation.line(
             ["pintle", "check", "\(endpoint)", "--policy", file] + invocation.serverOptions)
-        let help = "find out why first: \(command)"
         let (id, cause) =
             switch decision {
             case .rejected(.pinMismatch), .trusted(.mismatchReportedOnly):
@@ -107,6 +109,7 @@ struct RenewSurvey {
             }
         return RenewProblem(
             id: id, endpoint: endpoint, reason: decision.reason,
-            message: "\(cause), so none of its keys is proposed", help: help)
+            message: "\(cause), so none of its keys is proposed",
+            help: "find out why first", command: command)
     }
 }

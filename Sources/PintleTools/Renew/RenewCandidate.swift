@@ -86,12 +86,13 @@ struct RenewCandidate {
 
     private static func place(of word: String, _ policy: PinningPolicy) throws(ToolError) -> (rule: Int, path: String) {
         if let equals = word.firstIndex(of: "=") {
-            let name = word[..<equals]
+            let name = word[..<equals].lowercased()
             let path = String(word[word.index(after: equals)...])
             if let rule = policy.hosts.firstIndex(where: { $0.description == name }) { return (rule, path) }
             // The name of a file may have this sign too.
             guard InputFile.exists(word) else {
-                throw .usage("--key \(word): no rule is called \(name); \(named(policy))", of: .renew)
+                let problem = name.isEmpty ? "there is no host before the =" : "no rule is called \(name)"
+                throw .usage("--key \(word): \(problem); \(named(policy))", of: .renew)
             }
         }
         guard let only = policy.hosts.indices.first, policy.hosts.count == 1 else {

@@ -42,7 +42,8 @@ struct RenewReport {
         for finding in findings {
             report.gap()
             report.fact("\("finding", .bad)", .wrapped("\(finding.id): \(finding.message)"))
-            report.fact("", .wrapped("\(finding.help)"))
+            report.fact("", .wrapped("\(finding.help)\(finding.command == nil ? "" : ":")"))
+            if let command = finding.command { report.fact("", "\(command)") }
         }
         for rule in policy.hosts.indices {
             let changes = proposal.changes.filter { $0.rule == rule }
@@ -124,7 +125,7 @@ struct RenewReport {
                 json.member("port", finding.endpoint.port)
                 json.member("reason", finding.reason)
                 json.member("message", finding.message)
-                json.member("help", finding.help)
+                json.member("help", [finding.help, finding.command].compactMap(\.self).joined(separator: ": "))
             }
             json.member("updateVersion", proposal.updateVersion)
             json.member("written", written)

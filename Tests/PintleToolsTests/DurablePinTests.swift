@@ -131,6 +131,9 @@ struct DurablePinTests {
         #expect(run.code == 2)
         #expect(run.output.isEmpty)
         #expect(run.errors.contains("the path is not valid here (untrusted-root)"))
+        // The command of the hint asks the same server with the same roots.
+        let command = "pintle pin example.test:443 --connect-to 127.0.0.1:\(server.port) --anchors \(other)"
+        #expect(run.errors.contains("look at it: \(command)\n"), "\(run.errors)")
     }
 
     // MARK: Authorities by name

@@ -91,7 +91,7 @@ struct FragilityTests {
         let roots = try follow("pintle pin example.test:443 --durable", of: "or pin the roots: ", server)
         #expect(roots.code == 0, "\(roots.errors)")
         for pin in try fixture.pins("alpha") { #expect(roots.output.contains("\(pin)")) }
-        try policy(["\"\(CertificatePin(certificate: identity.certificate.der))\""])
+        try policy(["{\"certificate\": \"\(CertificatePin(certificate: identity.certificate.der))\"}"])
         let key = try follow("pintle pin example.test:443", of: "pin the key: ", server)
         #expect(key.code == 0, "\(key.errors)")
         #expect(key.output.contains("\(try FamilyFixture.pin(identity.certificate))"))

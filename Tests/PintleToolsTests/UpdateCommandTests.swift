@@ -137,11 +137,14 @@ struct UpdateCommandTests {
         #expect(
             try verify("--bundled", bundled, order).json["changes"]?.elements?.first { _ in true }?["changes"]?
                 .elements?.compactMap(\.string) == ["another order of pins"])
-        let address = "{\"host\": \"example.com\", \"reportTo\": [\"https://reports.example/\"], "
-        let reporting = try files.directory.write(
-            policy(pins).replacing("{\"host\": \"example.com\", ", with: address), to: "reporting.json")
+        func reporting(_ path: String) throws -> String {
+            let rule = "{\"host\": \"example.com\", \"reportTo\": [\"https://reports.example/\(path)\"], "
+            return try files.directory.write(
+                policy(pins).replacing("{\"host\": \"example.com\", ", with: rule), to: "\(path).json")
+        }
+        let (first, second) = (try reporting("first"), try reporting("second"))
         for (old, new, words) in [
-            (bundled, reporting, "other addresses for reports"), (reporting, bundled, "reports go nowhere"),
+            (first, second, "other addresses for reports"), (first, bundled, "reports go nowhere"),
         ] {
             let moved = files.run(
                 "verify", "--trusted", files.key + ".pub", "--bundled", old, try files.sign(10, policy: new))

@@ -46,7 +46,7 @@ struct RenewProblem {
     /// The reason of the decision; `nil` if there is none.
     var reason: String?
     let message: String
-    /// What to do, in words.
+    /// The remedy in words.
     let help: String
     /// The command that does it; `nil` if there is none.
     var command: String?

@@ -401,8 +401,8 @@ struct AbandonedHandle {
         pintle_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, nil)
     }
 
-    /// A Boolean value that indicates whether the connections are closed. libcurl ends nghttp2's session before it frees
-    /// OpenSSL's structures.
+    /// A Boolean value that indicates whether the connections are closed. libcurl ends nghttp2's session before it
+    /// frees OpenSSL's structures.
     var isFree: Bool { judges.allSatisfy(\.isClosed) }
 
     func free() { curl_easy_cleanup(handle) }

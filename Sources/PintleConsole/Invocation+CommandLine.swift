@@ -1,11 +1,18 @@
 internal import PintleText
 
 extension Invocation {
-    /// Returns the command line that was typed, without some options and with more words, for the user to copy.
+    /// Returns the command line that was typed, without some options and with more words, for the user to copy. Options
+    /// that only say how the output looks are left out.
     package func commandLine(without dropped: [OptionSpecification] = [], adding words: [String]) -> String {
         var line = ["pintle", arguments.command.name] + arguments.positionals
         for option in arguments.command.options where !dropped.contains(where: { $0.name == option.name }) {
-            for value in arguments.texts(of: option) where option.takesValue { line += ["--\(option.name)", value] }
+            let name = "--\(option.name)"
+            if option.takesValue {
+                for value in arguments.texts(of: option) { line += [name, value] }
+            } else if arguments.has(option), !OptionSpecification.ofOutput.contains(option.name), !words.contains(name)
+            {
+                line.append(name)
+            }
         }
         return Self.line(line + words)
     }

@@ -176,7 +176,11 @@ extension ValueFormat<Date> {
             do throws(RFC3339.ParsingError) {
                 return try RFC3339.date(from: text.utf8.count == 10 ? text + "T00:00:00Z" : text)
             } catch {
-                throw .unusable("invalid-date", "\"\(text)\" is \(error.message)", hint: error.hint)
+                throw .unusable(
+                    "invalid-date", "\"\(text)\" is \(error.message)",
+                    hint: [.missingZone, .leapSecond].contains(error)
+                        ? error.hint
+                        : "write it like 2027-11-20, which is its first second in UTC, or like 2027-11-20T12:00:00Z")
             }
         }
     }

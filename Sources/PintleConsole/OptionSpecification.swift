@@ -101,6 +101,8 @@ extension OptionSpecification {
     package static let verbose = OptionSpecification(
         "verbose", short: "v", help: "Show everything: all names, all fields")
     static let help = OptionSpecification("help", short: "h", help: "Show this help")
+    /// The names of the options that change only what is printed, not what is done.
+    static let ofOutput = [json, noColor, verbose, help].map(\.name)
 
     package static let connectTo = Option(
         "connect-to", .text("HOST:PORT"),

@@ -48,6 +48,13 @@ struct ExportLockOutTests {
             refused.errors.contains(
                 "cannot pin an authority; add the server's own key to the rule: pintle pin example.com"))
         #expect(!refused.errors.contains("--pins-at"))
+        let both = try run(
+            authority + ", \"backupPins\": [\"\(Self.spare)\"]}, {\"host\": \"example.net\", \(Self.anywhere)",
+            "--pins-at", "ca")
+        #expect(
+            unwrapped(both.errors).contains(
+                "say so: --pins-at leaf, for the others; add the server's own key to the rule: pintle pin example.com"),
+            "\(both.errors)")
         #expect(try run(authority + ", \"backupPins\": \"none-accepted\"").code == 2)
         // The export is allowed if the rule also pins a leaf, pins the key as a leaf, or only reports.
         let leaf = "{\"spki\": \"\(Self.spare)\", \"at\": \"leaf\"}"

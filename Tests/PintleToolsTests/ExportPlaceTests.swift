@@ -56,34 +56,72 @@ struct ExportPlaceTests {
 
     @Test(
         "The hint about an app's file has a file for pintle sync, which writes only the pins",
-        arguments: ["ats", "nsc"])
-    func hint(format: String) throws {
+        arguments: ["ats", "nsc", "trustkit"], [nil, "leaf", "ca"])
+    func hint(format: String, position: String?) throws {
         let (name, content) =
-            format == "ats"
+            format != "nsc"
             ? ("Info.plist", Self.foreign[0].content) : ("res/xml/network_security_config.xml", Self.foreign[2].content)
         try OutputFolder.create(directory.path(of: "res/xml"))
         try directory.write(content, to: name)
-        let target = directory.path(of: format == "ats" ? name : "res")
-        let refused = ToolRun("export", policy, "--to", format, "-o", target, "--json")
+        let target = directory.path(of: format != "nsc" ? name : "res")
+        let refused = ToolRun(
+            arguments: ["export", policy, "--to", format, "-o", target, "--json"]
+                + (format == "trustkit" ? ["--language", "plist"] : []) + (position.map { ["--pins-at", $0] } ?? []))
         let hint = try #require(try refused.json()["error"]?["hint"]?.string)
         let text = try #require(
             hint.firstIndex(of: "{").flatMap { begin in hint.lastIndex(of: "}").map { hint[begin...$0] } })
         let sync = try directory.write(String(text), to: "pintle-sync.json")
         #expect(ToolRun("sync", sync).code == 0)
         let after = String(decoding: try directory.read(name), as: UTF8.self)
-        #expect(after.contains(format == "ats" ? "CFBundleName" : "<base-config/>") && after.contains("example.com"))
+        #expect(after.contains(format != "nsc" ? "CFBundleName" : "<base-config/>") && after.contains("example.com"))
+    }
+
+    @Test("The hint has only the target if there is a file for pintle sync already")
+    func hintOfTarget() {
+        let hint = SyncExample.advice(policy: "p.json", .ats, "Info.plist", pinsAt: .leaf, isThere: true)
+        #expect(
+            hint.hasSuffix(
+                #": add {"format": "ats", "file": "Info.plist", "pinsAt": "leaf"} to "targets" in pintle-sync.json, "#
+                    + "and run pintle sync"))
+    }
+
+    @Test("A file that cannot be read is not called foreign, and one too large for an export is")
+    func unreadable() throws {
+        // The kernel refuses to read its first bytes, also to the superuser.
+        let run = ToolRun("export", policy, "--to", "curl", "-o", "/proc/self/mem", "--json")
+        #expect(run.code == 2)
+        #expect(try run.json()["error"]?["code"]?.string == "unreadable-file", "\(run.output)")
+        let large = try directory.write([UInt8](repeating: 0x20, count: 16 << 20 + 1), to: "large.sh")
+        let refused = ToolRun("export", policy, "--to", "curl", "-o", large, "--json")
+        #expect(try refused.json()["error"]?["code"]?.string == "foreign-file", "\(refused.output)")
     }
 
     @Test("pin replaces a file of a foreign format only if it wrote it")
     func pins() throws {
         let certificate = try directory.write(
             try CertificateAuthority.root().issue(hosts: ["example.com"]).certificate.pem, to: "cert.pem")
-        let path = try directory.write(Self.foreign[0].content, to: "Info.plist")
-        let refused = ToolRun("pin", certificate, "--as", "ats", "-o", path)
-        #expect(refused.code == 2 && refused.errors.contains("was not written by pintle export"))
-        #expect(String(decoding: try directory.read("Info.plist"), as: UTF8.self) == Self.foreign[0].content)
-        let own = directory.path(of: "Pins.plist")
-        for _ in 0..<2 { #expect(ToolRun("pin", certificate, "--as", "ats", "-o", own).code == 0) }
+        let other = try directory.write(
+            try CertificateAuthority.root().issue(hosts: ["example.net"]).certificate.pem, to: "other.pem")
+        // For TrustKit, pin writes Swift. Envoy is no form of it.
+        for (name, options, content) in Self.foreign where options.count == 1 && options != ["envoy"] {
+            let path = try directory.write(content, to: name)
+            let refused = ToolRun(arguments: ["pin", certificate, "--as"] + options + ["-o", path])
+            #expect(refused.code == 2, "\(name)")
+            #expect(
+                refused.errors.split(whereSeparator: \.isWhitespace).joined(separator: " ").contains(
+                    "was not written by pintle export"), "\(refused.errors)")
+            #expect(String(decoding: try directory.read(name), as: UTF8.self) == content)
+            try directory.write("", to: name)
+            for source in [certificate, other] {
+                #expect(ToolRun(arguments: ["pin", source, "--as"] + options + ["-o", path]).code == 0)
+            }
+            #expect(String(decoding: try directory.read(name), as: UTF8.self).contains("example.net"))
+            // The export knows the file too.
+            #expect(ToolRun(arguments: ["export", policy, "--to"] + options + ["-o", path]).code == 0)
+        }
+        // What is printed is the command alone, to paste.
+        #expect(ToolRun("pin", certificate, "--as", "curl").output.hasPrefix("curl "))
+        #expect(ToolRun("pin", certificate, "--as", "curl", "-o", "-").output.hasPrefix("curl "))
     }
 
     @Test("Several files need a folder, and a hint names -o if they are printed")
@@ -108,5 +146,13 @@ struct ExportPlaceTests {
                     "hint: these are 2 files; to write each: pintle export \(policy) --to \(format) -o \(folder)\n"))
             #expect(!ToolRun("export", self.policy, "--to", format).errors.contains("hint:"))
         }
+        // The command does the same, so it has the flags too.
+        let plain = try directory.write(
+            "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\", \"pins\": [\"\(Self.pin)\"], "
+                + "\"backupPins\": \"none-accepted\", \"anchors\": {\"include\": [\"root.pem\"]}}]}", to: "plain.json")
+        let strict = ToolRun("export", plain, "--to", "nsc", "--strict", "--verbose")
+        #expect(
+            strict.errors.contains("to write each: pintle export \(plain) --to nsc --strict -o res\n"),
+            "\(strict.errors)")
     }
 }

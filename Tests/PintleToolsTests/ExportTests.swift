@@ -236,6 +236,23 @@ struct ExportTests {
     }
 
     @Test(
+        "If nothing would be pinned, the hint names the rules that only report, or asks for a pin",
+        arguments: ["ats", "nsc", "okhttp", "curl", "envoy"])
+    func nothingPinned(format: String) throws {
+        func hint(_ terms: String) throws -> String? {
+            let path = try directory.write(
+                "{\"version\": 1, \"hosts\": [{\"host\": \"example.com\", \(terms)}]}", to: "nothing.json")
+            let run = ToolRun("export", path, "--to", format, "--json")
+            #expect(run.code == 2)
+            #expect(try run.json()["error"]?["code"]?.string == "nothing-pinned")
+            return try run.json()["error"]?["hint"]?.string
+        }
+        let reporting = try #require(try hint("\(Self.anywhere), \"enforcement\": \"reportOnly\""))
+        #expect(reporting.hasPrefix("write \"enforcement\": \"enforce\" for example.com: "))
+        #expect(try hint("\"pins\": []") == "give a rule a pin of a key: pintle pin HOST")
+    }
+
+    @Test(
         "A rule for a name at which TrustKit ends the app is left out as weaker",
         arguments: [
             "api.corp.internal", "srv.lan", "example.corp", "files.local", "azurewebsites.net", "appspot.com",

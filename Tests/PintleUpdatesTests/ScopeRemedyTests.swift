@@ -270,13 +270,18 @@ struct ScopeRemedyTests {
         let (all, port) = (Self.rule(), Self.rule(", \"port\": 8443"))
         #expect(
             try messages(port, bundled: all) == [
-                "the bundled policy has a rule for example.com and all its ports, the update only one for "
-                    + "example.com:8443"
+                "the bundled policy has a rule for example.com and all its ports, the update has one for "
+                    + "example.com:8443 instead"
             ])
         #expect(
             try messages(all, bundled: port) == [
-                "the bundled policy has a rule for example.com:8443, the update only one for example.com"
+                "the bundled policy has a rule for example.com:8443, the update has one for example.com instead"
             ])
+        // Two rules stand in its place; each of them may be named.
+        #expect(
+            try messages(Self.rule(", \"port\": 1") + ", " + Self.rule(", \"port\": 2"), bundled: all).map {
+                $0.hasSuffix("the update has one for example.com:1 instead")
+            } == [true])
         #expect(
             try messages(Self.rule(host: "example.net"), bundled: all) == [
                 "the bundled policy has a rule for example.com, the update none"

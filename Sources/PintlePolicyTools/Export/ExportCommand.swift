@@ -178,10 +178,11 @@ struct ExportCommand {
             return "move it away, or name another file with -o"
         }
         let policy = invocation.arguments.positionals[0]
-        let target = SyncExample.text(
-            policy: policy == "-" ? "policy.json" : policy, format, path, pinsAt: invocation.arguments[.pinsAt])
-        return "pintle sync writes only the pins into it: put \(target) into \(SyncExample.fileName), and run "
-            + "pintle sync"
+        return SyncExample.advice(
+            policy: policy == "-" ? "policy.json" : policy, format, path,
+            // A format without positions takes no such key.
+            pinsAt: format.traits.positions == .anywhere ? nil : invocation.arguments[.pinsAt],
+            isThere: InputFile.exists(SyncExample.fileName))
     }
 
     /// Returns whether the target is the folder around. Android looks for the file in the folder `xml`, with or without

@@ -29,13 +29,17 @@ enum ExportLockOut {
         guard !hosts.isEmpty else { return nil }
         // No option changes a position that the policy states.
         let fixed = hosts.first { $0.pins.allSatisfy { $0.position == .ca } }
+        let remedy = "if the pins are servers' own keys, say so: --pins-at leaf"
+        let others = hosts.contains { $0.pins.contains { $0.position != .ca } } ? "\(remedy), for the others; " : ""
         return error(
             "\(format.title) would compare pins of authorities with the leaf and refuse every server of",
             hosts.map(\.description),
             hint: positions == .leaf
                 ? "\(format.title) cannot pin an authority; "
-                    + (fixed.map { "add the server's own key to the rule: pintle pin \(ShellWord.quoted("\($0)"))" }
-                        ?? "if the pins are servers' own keys, say so: --pins-at leaf")
+                    + (fixed.map {
+                        "\(others)add the server's own key to the rule: pintle pin \(ShellWord.quoted("\($0)"))"
+                    }
+                        ?? remedy)
                 : "say whose keys the pins without a position are: --pins-at ca for authorities, "
                     + "--pins-at leaf for servers")
     }

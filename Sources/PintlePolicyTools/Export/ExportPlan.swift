@@ -216,14 +216,18 @@ struct ExportPlan {
     var refusal: ToolError? {
         guard rules.allSatisfy({ !$0.isPinned && $0.anchors == .system }) else { return nil }
         let names = losses.losses.filter { $0.kind == .name || $0.kind == .address }.flatMap(\.hosts)
+        let reporting = losses.losses.filter { $0.kind == .reportOnly }.flatMap(\.hosts)
         let end = traits.refusesNoRules ? "ends the app at launch if no host is pinned" : "would pin no host"
         let reason = names.isEmpty ? "" : ", and it cannot hold \(names.prefix(3).joined(separator: ", "))"
         let kind = traits.hasOnlyRegisteredNames ? "under a public top-level domain" : "with a dot"
         return .unusable(
             "nothing-pinned", "nothing is written: \(format.title) \(end)\(reason)",
-            hint: names.isEmpty
-                ? "give a rule that enforces a pin of a server's own key: pintle pin HOST"
-                : "pin a name \(kind), or pin the others with a policy or --as swift")
+            hint: !names.isEmpty
+                ? "pin a name \(kind), or pin the others with a policy or --as swift"
+                : reporting.isEmpty
+                    ? "give a rule a pin of a key: pintle pin HOST"
+                    : "write \"enforcement\": \"enforce\" for \(reporting.prefix(3).joined(separator: ", ")): "
+                        + "\(format.title) has no pins that only report")
     }
 
     private mutating func leaveOut(_ rule: ExportRule, _ kind: PolicyLoss.Kind, _ message: String) {

@@ -20,8 +20,14 @@ extension ForeignFormat {
     /// is only written to.
     func checkPlace(_ path: String, hint: String) throws(ToolError) {
         guard OutputFile.isRegular(path) else { return }
-        if let bytes = try? RegularFile.content(path, limit: 16 << 20), bytes.isEmpty || isOwn(bytes) {
-            return
+        do throws(FileError) {
+            let bytes = try RegularFile.content(path, limit: 16 << 20)
+            if bytes.isEmpty || isOwn(bytes) { return }
+        } catch {
+            // No export is that large.
+            guard error.id == "too-large" else {
+                throw .unusable(error.id, error.message, file: path, hint: error.help)
+            }
         }
         throw .unusable(
             "foreign-file", "the file was not written by pintle export, which would replace all of it", file: path,
@@ -32,8 +38,6 @@ extension ForeignFormat {
         // JSON has no comment to say who wrote it.
         if self == .envoy { return EnvoyExport.isShaped(String(decoding: bytes, as: UTF8.self)) }
         let head = String(decoding: bytes.prefix(1_024), as: UTF8.self)
-        return head.split(separator: "\n").prefix(3).contains { line in
-            line.indices.contains { line[$0...].hasPrefix(ExportRemark.text) }
-        }
+        return head.split(separator: "\n").prefix(3).contains { $0.contains(ExportRemark.text) }
     }
 }

@@ -65,7 +65,8 @@ extension Command {
                 .rejected,
                 "`--as policy` has no backup pin; the authority of a server is in no family; a root's hash is not known"
             ),
-            (.unusable, "a source cannot be read"), (.unreachable, "a server showed no certificate"),
+            (.unusable, "a source cannot be read, or the file at `-o` is not the tool's"),
+            (.unreachable, "a server showed no certificate"),
         ],
         sections: [
             .json(
@@ -105,7 +106,9 @@ extension OptionSpecification {
             + "backup pins")
     static let snippetFile = Option(
         "out", short: "o", .output("FILE", orStandardOutput: true), defaultText: "stdout",
-        help: "Write what `--as` prints to this file, which stays as it is if a source fails")
+        help:
+            "Write what `--as` prints to this file, which stays as it is if a source fails. A policy, Swift or PEM "
+            + "replaces any file, another form only one that the tool wrote")
     static let host = Option(
         "host", .server("HOST"), help: "The host for `--as` of keys and certificates that name none")
 }
@@ -240,9 +243,11 @@ extension Invocation {
         guard let path = arguments[.snippetFile] else { return console.print(text) }
         let inputs = arguments.positionals + arguments.files(of: .families, .anchors)
         try GuardedFiles.check(.snippetFile, of: arguments, reading: inputs)
-        if let form = arguments[.form], form != .curl, let format = ForeignFormat(rawValue: form.rawValue) {
+        // By the remark a later run knows the file as its own. The other formats have it in their text.
+        let head = arguments[.form] == .curl ? "# \(ExportRemark.text)\n" : ""
+        if let form = arguments[.form], let format = ForeignFormat(rawValue: form.rawValue) {
             try format.checkPlace(path, hint: "without -o it is printed, to paste into the file; or name another file")
         }
-        try write((text + "\n").utf8, to: path)
+        try write((head + text + "\n").utf8, to: path)
     }
 }

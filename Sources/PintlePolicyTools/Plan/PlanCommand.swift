@@ -94,7 +94,7 @@ extension Command {
 extension OptionSpecification {
     fileprivate static let planInstant = Option(
         "at", .instant("TIME"), defaultText: "now",
-        help: "Decide as if it were this time, such as 2027-11-20T00:00:00Z")
+        help: "Decide as if it were this time, such as 2027-11-20, which is its first second in UTC")
     fileprivate static let page = Option(
         "html", .output("FILE"), help: "Also write a page with a timeline to this file")
 }

@@ -108,7 +108,7 @@ extension OptionSpecification {
         help: "With `--certificate`, also accept that it is for another name, or that its last day has passed")
     fileprivate static let expires = Option(
         "expires", .instant("TIME"), defaultText: "never",
-        help: "The end of the approval, such as 2027-11-20T00:00:00Z")
+        help: "The end of the approval, such as 2027-11-20, which is its first second in UTC")
     fileprivate static let note = Option(
         "note", .text("TEXT"), help: "Your own words, kept beside the approval")
 }

@@ -61,7 +61,9 @@ extension OptionSpecification {
         help: "The update's number, required without `--append`")
     fileprivate static let expires = Option(
         "expires", .instant("TIME"),
-        help: "The time until which apps may take it, such as 2027-02-18T00:00:00Z; required without `--append`")
+        help:
+            "The time until which apps may take it, such as 2027-02-18, which is its first second in UTC; required "
+            + "without `--append`")
     fileprivate static let issued = Option(
         "issued", .instant("TIME"), defaultText: "now", help: "The time from which on apps may take it")
     fileprivate static let append = OptionSpecification("append", help: "Add signatures to an existing update")
@@ -111,26 +113,38 @@ struct SignCommand {
         return .fine
     }
 
-    /// Refuses an update that names this key as a signer although its signature is not over this payload: the payload
-    /// was changed afterwards. The keys of other signers are not known here.
+    /// Refuses an update that names this key as a signer although the key has not signed this payload: somebody changed
+    /// it. The keys of other signers are not known here.
     private func refuseChanged(_ envelope: SignedEnvelope, _ key: UpdateKey) throws(ToolError) {
         guard envelope.signatures.contains(where: { $0.keyID == key.id }), let trust = try? UpdateTrust(keys: [key]),
             envelope.signers(trustedBy: trust, hashing: SignedEnvelope.maximumHashedBytes).isEmpty
         else { return }
         let path = invocation.arguments.positionals[0]
         throw .unusable(
-            "changed-payload", "the signature of the key \(key.id) in it is not over this payload", file: path,
-            hint: "the payload was changed after that; see what it is now: pintle inspect "
-                + ShellWord.quoted(path))
+            "changed-payload",
+            "a signature that names the key \(key.id) does not verify: the payload or the signature was changed, or "
+                + "another key made it", file: inputName,
+            hint: "to sign the payload nevertheless, take that signature out of the file; look at the payload first: "
+                + "pintle inspect \(path == "-" ? "UPDATE" : ShellWord.quoted(path))")
+    }
+
+    /// The name of the policy or update in messages.
+    private var inputName: String {
+        let path = invocation.arguments.positionals[0]
+        return path == "-" ? "stdin" : path
     }
 
     /// Warns of pins that end before apps could take the update. Such an update protects nothing, or locks apps out.
-    private func warnOfEndedPins(_ policy: PinningPolicy) {
+    private func warnOfEndedPins(_ policy: PinningPolicy, issued: Date) {
         for host in policy.hosts {
-            guard let end = host.expiry.date, end <= invocation.now, !host.pins.isEmpty else { continue }
+            guard let end = host.expiry.date, end <= max(invocation.now, issued), !host.pins.isEmpty else { continue }
             let then =
                 if case .rejecting = host.expiry { "every connection is refused" } else { "pins are not compared" }
-            invocation.console.warn("the pins of \(host) ended \(ValidityText.day(end)): \(then)")
+            let day = ValidityText.day(end)
+            invocation.console.warn(
+                end <= invocation.now
+                    ? "the pins of \(host) ended \(day): \(then)"
+                    : "the pins of \(host) end \(day), before apps may take the update: then \(then)")
         }
     }
 
@@ -144,7 +158,7 @@ struct SignCommand {
         guard issued < expires else { throw .usage("--expires lies before the update is issued", of: .sign) }
         if expires <= invocation.now { invocation.console.warn("this update has expired already: no app takes it") }
         let policy = try PolicyInput(arguments.positionals[0], invocation).policy()
-        warnOfEndedPins(policy)
+        warnOfEndedPins(policy, issued: issued)
         if policy.updateVersion != 0, policy.updateVersion != version {
             invocation.console.warn("the policy says that it equals update \(policy.updateVersion), not \(version)")
         }
@@ -185,7 +199,7 @@ struct SignCommand {
             _ = try PinningPolicy(json: payload.policy)
             return payload
         } catch {
-            throw .unusable("unusable-update", "\(error)", file: invocation.arguments.positionals[0])
+            throw .unusable("unusable-update", "\(error)", file: inputName)
         }
     }
 

@@ -96,7 +96,7 @@ package struct SigningKey {
         default:
             throw unusable(
                 "a \(block.label) instead of a PRIVATE KEY", in: file.name,
-                hint: "convert it: openssl pkcs8 -topk8 -in \(ShellWord.quoted(file.path))")
+                hint: newKey)
         }
         let seed = try invocation.libraries.signingSeed(
             of: block.bytes, passphrase: passphrase.isEmpty ? nil : passphrase, in: file.name)
@@ -122,13 +122,15 @@ package struct SigningKey {
     }
 
     package static func otherKind(in file: String) -> ToolError {
-        unusable("not an Ed25519 key", in: file, hint: "make one: pintle keygen --out update.key")
+        unusable("not an Ed25519 key", in: file, hint: newKey)
     }
+
+    private static let newKey = "make an Ed25519 key: pintle keygen --out update.key"
 
     package static func wrongPassphrase(in file: String) -> ToolError {
         .unusable(
             "wrong-passphrase", "the passphrase does not open the key", file: file,
-            hint: "or the file is damaged: openssl pkey -in \(ShellWord.quoted(file)) -noout")
+            hint: "or the file is damaged: openssl pkey -in FILE -noout")
     }
 }
 

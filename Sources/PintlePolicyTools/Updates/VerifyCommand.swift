@@ -22,7 +22,7 @@ extension Command {
         overview: [
             """
             Makes the checks in the order in which an app makes them, and names the first that fails: size, envelope, \
-            signatures, payload type, payload, version, dates, scope, policy. `--verbose` lists them.
+            signatures, payload type, payload, version, floor, dates, scope, policy. `--verbose` lists them.
             """,
             """
             Without `--bundled` the tool does not know which hosts the app shipped rules for. It then skips the checks \
@@ -132,15 +132,11 @@ struct VerifyCommand {
             }
         }
         let threshold = invocation.arguments[.threshold]
-        guard threshold <= paths.count else {
-            throw .usage(
-                "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
-                of: .verify)
-        }
         let count = Set(keys.map(\.id)).count
-        if threshold > count {
-            invocation.console.warn(
-                "--trusted names \(ValidityText.counted(count, "key")), and a key counts once: name \(threshold) keys")
+        guard threshold <= count else {
+            throw .usage(
+                "--threshold \(threshold) with \(ValidityText.counted(count, "key")) in --trusted: a key counts once, so no "
+                    + "update could have that many signatures", of: .verify)
         }
         do {
             return try UpdateTrust(countingOnce: keys, threshold: threshold)

@@ -80,7 +80,7 @@ struct UpdateScope: Sendable {
                 id: "missing-host", at: .member("hosts"),
                 message: other.map {
                     "the bundled policy has a rule for \(rule)\(rule.port == nil ? " and all its ports" : ""), "
-                        + "the update only one for \($0)"
+                        + "the update has one for \($0) instead"
                 } ?? "the bundled policy has a rule for \(rule), the update none",
                 help: "an update replaces the whole policy: repeat every rule, or say why one withdraws its pins")
         }

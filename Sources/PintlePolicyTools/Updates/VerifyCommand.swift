@@ -132,11 +132,15 @@ struct VerifyCommand {
             }
         }
         let threshold = invocation.arguments[.threshold]
-        let count = Set(keys.map(\.id)).count
-        guard threshold <= count else {
+        guard threshold <= paths.count else {
             throw .usage(
-                "--threshold \(threshold) with \(ValidityText.counted(count, "key")) in --trusted: a key counts once, so no "
-                    + "update could have that many signatures", of: .verify)
+                "--threshold \(threshold) with \(paths.count) --trusted: no update could have that many signatures",
+                of: .verify)
+        }
+        let count = Set(keys.map(\.id)).count
+        if threshold > count {
+            invocation.console.warn(
+                "--trusted names \(ValidityText.counted(count, "key")), and a key counts once: name \(threshold) keys")
         }
         do {
             return try UpdateTrust(countingOnce: keys, threshold: threshold)

@@ -67,7 +67,15 @@ struct VerifyReport {
             addSigners(error.signers, to: &report)
         }
         addChecks(until: reason.code, to: &report)
-        report.next(reason.nextSteps(for: path).map { "\($0)" })
+        report.next(nextSteps(after: reason).map { "\($0)" })
+    }
+
+    private func nextSteps(after reason: UpdateError.Reason) -> [String] {
+        // No further signature helps.
+        if case .thresholdNotMet = reason, trust.threshold > Set(trust.keys.map(\.id)).count {
+            return ["name \(trust.threshold) different keys with --trusted"]
+        }
+        return reason.nextSteps(for: path)
     }
 
     private func addSigners(_ signers: [UpdateKey], to report: inout Report) {
@@ -126,7 +134,7 @@ struct VerifyReport {
         json.member("version", error.version)
         json.member("keyids", error.signers.map(\.id))
         json.member("message", "\(reason)")
-        json.member("next", reason.nextSteps(for: path).joined(separator: "; "))
+        json.member("next", nextSteps(after: reason).joined(separator: "; "))
         switch reason {
         case .rollback(_, let floor): json.member("minimumVersion", floor)
         case .notYetIssued(let date): json.member("issuedAt", date)

@@ -119,7 +119,7 @@ struct ExportPlaceTests {
             // The export knows the file too.
             #expect(ToolRun(arguments: ["export", policy, "--to"] + options + ["-o", path]).code == 0)
         }
-        // What is printed is the command alone, to paste.
+        // Only the command is printed, to paste.
         #expect(ToolRun("pin", certificate, "--as", "curl").output.hasPrefix("curl "))
         #expect(ToolRun("pin", certificate, "--as", "curl", "-o", "-").output.hasPrefix("curl "))
     }

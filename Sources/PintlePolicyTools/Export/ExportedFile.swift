@@ -38,6 +38,8 @@ extension ForeignFormat {
         // JSON has no comment to say who wrote it.
         if self == .envoy { return EnvoyExport.isShaped(String(decoding: bytes, as: UTF8.self)) }
         let head = String(decoding: bytes.prefix(1_024), as: UTF8.self)
-        return head.split(separator: "\n").prefix(3).contains { $0.contains(ExportRemark.text) }
+        return head.split(separator: "\n").prefix(3).contains { line in
+            line.indices.contains { line[$0...].hasPrefix(ExportRemark.text) }
+        }
     }
 }

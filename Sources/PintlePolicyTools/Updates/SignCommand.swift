@@ -113,8 +113,8 @@ struct SignCommand {
         return .fine
     }
 
-    /// Refuses an update that names this key as a signer although the key has not signed this payload. The keys of other
-    /// signers are not known here.
+    /// Refuses an update that names this key as a signer although the key has not signed this payload. The keys of the
+    /// other signers are not known here.
     private func refuseChanged(_ envelope: SignedEnvelope, _ key: UpdateKey) throws(ToolError) {
         guard envelope.signatures.contains(where: { $0.keyID == key.id }), let trust = try? UpdateTrust(keys: [key]),
             envelope.signers(trustedBy: trust, hashing: SignedEnvelope.maximumHashedBytes).isEmpty
